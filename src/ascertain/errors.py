@@ -1,0 +1,45 @@
+"""Everything that is raised on purpose.
+
+A message is one sentence that names the culprit (file, line or field) and says what would be right. The command line
+turns each of these into that sentence and the exit code of its class; anything else that escapes is an internal error.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class AscertainError(Exception):
+    """The base of every error raised on purpose; bad input unless a subclass says otherwise."""
+
+    exit_code = 2
+
+
+class ModelError(AscertainError):
+    """A model that does not fit together."""
+
+
+class TaskError(AscertainError):
+    """A question that does not fit its model."""
+
+
+class FileError(AscertainError):
+    """A file that cannot be read, or does not say what its format requires."""
+
+
+class CertificateError(AscertainError):
+    """A certificate that cannot be made or read."""
+
+
+class LimitError(AscertainError):
+    """An input larger than the method that was asked for can take."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The tail of an error message that offers the nearest known word, or nothing."""
+    near = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,120 @@
+"""A noisy machine: transitions as in a machine, but what is read is random with a law known exactly.
+
+K(y | s, a) is the probability of reading y when action a is done in state s. Laws are kept once each:
+`laws[law[s, a]]` lists the readings of positive probability in ascending order, so that two laws are equal exactly
+when their numbers are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, TypeAlias, final
+
+import numpy as np
+
+from ascertain.errors import ModelError
+from ascertain.model.abstract import AbstractMachine
+from ascertain.model.machine import Machine
+from ascertain.types import UNDEFINED, Action, IntArray, Reading, State
+
+Law: TypeAlias = tuple[tuple[Reading, Fraction], ...]
+"""Readings of positive probability, ascending, with their probabilities."""
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NoisyMachine(AbstractMachine):
+    """`law[s, a]` is the number, in `laws`, of the law of the reading; -1 where a is not defined."""
+
+    law: IntArray
+    laws: tuple[Law, ...]
+    kind: ClassVar[str] = "noisy"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "law", self.check_table(self.law, "law", len(self.laws)))
+        self.check_defined_alike(self.law)
+        for law in self.laws:
+            check_law(law, len(self.readings))
+        if len(set(self.laws)) < len(self.laws):
+            raise ModelError("a reading law is listed twice; each law must stand once")
+
+    @property
+    def behaviour(self) -> IntArray:
+        return self.law
+
+    def reading_law(self, state: State, action: Action) -> dict[Reading, Fraction]:
+        k = int(self.law[state, action])
+        return {} if k == UNDEFINED else dict(self.laws[k])
+
+    def rebuilt(self, *, successor: IntArray, behaviour: IntArray, **changes: Any) -> NoisyMachine:
+        return replace(self, successor=successor, law=behaviour, **changes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NoisyMachine):
+            return NotImplemented
+        return (
+            self.same_skeleton(other)
+            and self.laws == other.laws
+            and np.array_equal(self.law, other.law)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def check_law(law: Law, num_readings: int) -> None:
+    """A law lists readings in ascending order with positive probabilities that sum to one."""
+    readings = [y for y, _ in law]
+    if readings != sorted(set(readings)) or not all(0 <= y < num_readings for y in readings):
+        raise ModelError(f"a reading law must list readings 0 .. {num_readings - 1} in ascending order; got {readings}")
+    if any(p <= 0 for _, p in law):
+        raise ModelError("a reading law must list positive probabilities only")
+    total = sum((p for _, p in law), Fraction(0))
+    if total != 1:
+        raise ModelError(f"the probabilities of a reading law sum to {total}; they must sum to 1")
+
+
+def make_law(probabilities: dict[Reading, Fraction]) -> Law:
+    """The canonical form of a law: ascending, without zeros."""
+    return tuple(sorted((y, Fraction(p)) for y, p in probabilities.items() if p != 0))
+
+
+def as_noisy(machine: Machine) -> NoisyMachine:
+    """The same machine seen as a noisy one: every law is certain."""
+    laws = tuple(((y, Fraction(1)),) for y in range(len(machine.readings)))
+    return _with_laws(machine, machine.output, laws)
+
+
+def with_flip(machine: Machine, flip: Fraction) -> NoisyMachine:
+    """Each reading is replaced, with probability `flip`, by one of the others the same action can give, uniformly.
+
+    What an action can give is what it gives in some state of this machine; an action that can give one reading only
+    is never flipped.
+    """
+    if not 0 <= flip < 1:
+        raise ModelError(f"flip is {flip}; a probability in [0, 1) is needed")
+    number: dict[Law, int] = {}
+    law = np.full_like(machine.output, UNDEFINED)
+    for a in range(machine.num_actions):
+        column = machine.output[:, a]
+        possible = [int(y) for y in np.unique(column[column != UNDEFINED])]
+        for y in possible:
+            others = [z for z in possible if z != y]
+            share = flip / len(others) if others else Fraction(0)
+            flipped = make_law({y: 1 - share * len(others), **dict.fromkeys(others, share)})
+            law[column == y, a] = number.setdefault(flipped, len(number))
+    return _with_laws(machine, law, tuple(number))
+
+
+def _with_laws(machine: Machine, law: IntArray, laws: tuple[Law, ...]) -> NoisyMachine:
+    return NoisyMachine(
+        states=machine.states,
+        actions=machine.actions,
+        readings=machine.readings,
+        successor=machine.successor,
+        initial=machine.initial,
+        origin=machine.origin,
+        law=law,
+        laws=laws,
+    )

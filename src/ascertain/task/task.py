@@ -1,0 +1,88 @@
+"""A task: the whole question. Which states may the plant be in, what is asked about them, at what cost and risk.
+
+Throughout: h is a hypothesis. `state[h]` is the state that the plant is in if h is true and `label[h]` the answer that
+is then right. Labels belong to hypotheses: two hypotheses may share a state and differ in label (then nothing can
+settle the question). A task is usually about the *start*: the label stays with the hypothesis while the experiment
+moves the plant. A task about the *current* state asks for the label of the state that the plant is in when the
+experiment ends; then every state has a label, `state_label[s]`, and hypotheses take theirs from it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from ascertain.errors import TaskError
+from ascertain.model import Model
+from ascertain.types import IntArray, LongArray
+
+About: TypeAlias = Literal["start", "current"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Task:
+    """Hypotheses on a model, their labels, the cost of each action and the risk; validated once."""
+
+    model: Model
+    state: IntArray
+    label: IntArray
+    labels: tuple[str, ...]
+    cost: tuple[Fraction, ...]
+    alpha: Fraction = Fraction(0)
+    """The largest probability of a wrong answer."""
+    beta: Fraction = Fraction(0)
+    """The largest probability of an abstention."""
+    state_label: IntArray | None = None
+    """For a task about the current state: the label of every state. None for a task about the start."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "state", _indices(self.state, "state", self.model.num_states))
+        object.__setattr__(self, "label", _indices(self.label, "label", len(self.labels)))
+        if len(self.state) == 0 or len(self.state) != len(self.label):
+            raise TaskError("a task needs at least one hypothesis, each with a state and a label")
+        pairs = self.label.astype(np.int64) * self.model.num_states + self.state
+        if len(np.unique(pairs)) < len(pairs):
+            raise TaskError("a hypothesis (state and label) is listed twice")
+        if len(set(self.labels)) < len(self.labels):
+            raise TaskError("a label is listed twice; labels must differ")
+        if len(self.cost) != self.model.num_actions:
+            raise TaskError(f"there are {len(self.cost)} costs for {self.model.num_actions} actions")
+        for a, c in enumerate(self.cost):
+            if c <= 0:
+                raise TaskError(f"action {self.model.actions[a]!r} costs {c}; a cost must be positive")
+        for name, risk in (("alpha", self.alpha), ("beta", self.beta)):
+            if not 0 <= risk < 1:
+                raise TaskError(f"{name} is {risk}; a probability in [0, 1) is needed")
+        if self.state_label is not None:
+            object.__setattr__(self, "state_label", _indices(self.state_label, "state label", len(self.labels)))
+            if not np.array_equal(self.state_label[self.state], self.label):
+                raise TaskError("in a task about the current state each hypothesis has the label of its state")
+
+    @property
+    def num_hypotheses(self) -> int:
+        return len(self.state)
+
+    @property
+    def about(self) -> About:
+        return "start" if self.state_label is None else "current"
+
+    def integer_costs(self) -> tuple[LongArray, int]:
+        """Costs as integers, and what they were multiplied by: `costs[a] == cost[a] * scale`."""
+        scale = math.lcm(*(c.denominator for c in self.cost))
+        costs = [int(c * scale) for c in self.cost]
+        if max(costs) > 2**40:
+            raise TaskError("the costs need more than 40 bits once written over one denominator; use simpler ratios")
+        return np.array(costs, dtype=np.int64), scale
+
+
+def _indices(values: IntArray, name: str, bound: int) -> IntArray:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and (int(array.min()) < 0 or int(array.max()) >= bound)):
+        raise TaskError(f"every {name} must be an index in 0 .. {bound - 1}")
+    result = array.astype(np.int32)
+    result.setflags(write=False)
+    return result
