@@ -1,0 +1,1 @@
+"""What cannot be beaten: lower bounds on the cost of every experiment."""

@@ -1,0 +1,1 @@
+"""What convinces a stranger: results as plain data that `ascertain_check` verifies against the task."""

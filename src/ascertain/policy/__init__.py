@@ -1,0 +1,1 @@
+"""What to do: policies, and the automaton that the exact solver returns."""

@@ -1,0 +1,61 @@
+"""A policy as an automaton: a decision tree whose equal subtrees are shared.
+
+Node 0 is the root. Node v asks `action[v]` and goes on to `children[v][y]` when y is read, or, where `action[v]` is -1,
+answers `label[v]` (or abstains where that is -1 too). A reading that a node has no child for leads to abstention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import final
+
+from ascertain.errors import ModelError
+from ascertain.policy.policy import Abstain, Answer, Ask, Decision
+from ascertain.types import Reading
+
+NOWHERE = -1
+
+
+@final
+@dataclass(frozen=True)
+class Automaton:
+    """An acyclic policy; children come after their parents, so that a walk always ends."""
+
+    action: tuple[int, ...]
+    label: tuple[int, ...]
+    children: tuple[Mapping[Reading, int], ...]
+    depth: int = field(init=False)
+    """The largest number of actions on a path from the root."""
+
+    def __post_init__(self) -> None:
+        size = len(self.action)
+        if size == 0 or not size == len(self.label) == len(self.children):
+            raise ModelError("a policy needs at least one node, and an action, a label and children for each")
+        depth = [0] * size
+        for v in reversed(range(size)):
+            for child in self.children[v].values():
+                if not v < child < size:
+                    raise ModelError(f"policy node {v} leads to node {child}; children come after their parents")
+            if self.action[v] != NOWHERE:
+                depth[v] = 1 + max((depth[c] for c in self.children[v].values()), default=0)
+        object.__setattr__(self, "depth", depth[0])
+
+    @property
+    def size(self) -> int:
+        return len(self.action)
+
+    def start(self) -> int:
+        return 0
+
+    def decide(self, memory: int) -> Decision:
+        if memory == NOWHERE:
+            return Abstain("a reading that no hypothesis explains")
+        if self.action[memory] != NOWHERE:
+            return Ask(self.action[memory])
+        if self.label[memory] != NOWHERE:
+            return Answer(self.label[memory])
+        return Abstain("the policy ends without an answer here")
+
+    def next(self, memory: int, reading: Reading) -> int:
+        return self.children[memory].get(reading, NOWHERE) if memory != NOWHERE else NOWHERE

@@ -1,0 +1,1 @@
+"""How well it can be done: the cheapest experiment, and the proof that none is cheaper."""
