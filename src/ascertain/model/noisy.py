@@ -54,11 +54,7 @@ class NoisyMachine(AbstractMachine):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NoisyMachine):
             return NotImplemented
-        return (
-            self.same_skeleton(other)
-            and self.laws == other.laws
-            and np.array_equal(self.law, other.law)
-        )
+        return self.same_skeleton(other) and self.laws == other.laws and np.array_equal(self.law, other.law)
 
     __hash__ = None  # type: ignore[assignment]
 
