@@ -35,6 +35,12 @@ class CertificateError(AscertainError):
     """A certificate that cannot be made or read."""
 
 
+class PlantFault(AscertainError):
+    """A plant that did not do what its model allows: no answer, an answer out of turn, an action it does not know."""
+
+    exit_code = 4
+
+
 class LimitError(AscertainError):
     """An input larger than the method that was asked for can take."""
 

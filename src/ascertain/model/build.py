@@ -16,7 +16,7 @@ from ascertain.model.machine import Machine
 from ascertain.model.noisy import Law, NoisyMachine
 from ascertain.types import UNDEFINED, IntArray, State
 
-M = TypeVar("M", Machine, NoisyMachine)
+M = TypeVar("M", bound=Machine | NoisyMachine)
 
 
 def machine_from_transitions(transitions: Iterable[tuple[str, str, str, str]], initial: str | None = None) -> Machine:

@@ -1,0 +1,86 @@
+"""Which states the plant may be in: all of them, the initial ones, some by name or pattern, or those that a log
+leaves possible."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from ascertain.errors import TaskError
+from ascertain.model import Machine, Model
+from ascertain.task.log import Record
+from ascertain.task.pattern import search_names
+from ascertain.types import UNDEFINED, BoolArray, IntArray
+
+Choice: TypeAlias = Literal["all", "initial"] | Sequence[str]
+
+
+def choose_states(model: Model, choice: Choice) -> IntArray:
+    """The states meant by "all", by "initial", or by a list of names."""
+    if choice == "all":
+        return np.arange(model.num_states, dtype=np.int32)
+    if choice == "initial":
+        if not model.initial:
+            raise TaskError('hypotheses = "initial", but the model names no initial state; list the states instead')
+        return np.array(model.initial, dtype=np.int32)
+    if isinstance(choice, str):
+        raise TaskError(f'hypotheses: {choice!r} is not understood; write "all", "initial" or a list of states')
+    if not choice:
+        raise TaskError("hypotheses: the list names nothing; at least one state is needed")
+    states = [model.state_named(name, "hypotheses") for name in choice]
+    return np.array(list(dict.fromkeys(states)), dtype=np.int32)
+
+
+def states_matching(model: Model, pattern: str) -> IntArray:
+    """The states in whose name the pattern finds something."""
+    found = search_names(pattern, model.states, "hypotheses: pattern")
+    states = [s for s, match in enumerate(found) if match is not None]
+    if not states:
+        raise TaskError(f"hypotheses: the pattern {pattern!r} names nothing: it matches no state of the model")
+    return np.array(states, dtype=np.int32)
+
+
+def states_after_log(noisy: Model, exact: Model, records: Sequence[Record], where: str) -> IntArray:
+    """The states that the plant may be in after the log, whatever state it started in.
+
+    A trusted reading must be possible in `exact`, the model before noise was added; another one in `noisy`. A state in
+    which a logged command is not defined cannot have been there.
+    """
+    now = np.arange(noisy.num_states, dtype=np.int32)
+    for record in records:
+        if record.command not in noisy.actions:
+            raise TaskError(f"{where}:{record.line}: {record.command!r} is not an action of the model")
+        if record.reading not in noisy.readings:
+            raise TaskError(f"{where}:{record.line}: {record.reading!r} is not a reading of the model")
+        possible, after = _follow(noisy, exact, now, record)
+        now = np.unique(after[possible])
+        if not now.size:
+            raise TaskError(f"{where}:{record.line}: no state explains the log up to here; is it of this model?")
+    return now
+
+
+def starts_explaining(model: Model, starts: IntArray, records: Sequence[Record]) -> list[int]:
+    """The places in `starts` of the states from which the log is possible; a name that is unknown explains nothing."""
+    left, now = np.arange(len(starts)), starts
+    for record in records:
+        if record.command not in model.actions or record.reading not in model.readings:
+            return []
+        possible, after = _follow(model, model, now, record)
+        left, now = left[possible], after[possible]
+    return [int(h) for h in left]
+
+
+def _follow(noisy: Model, exact: Model, now: IntArray, record: Record) -> tuple[BoolArray, IntArray]:
+    """For each state whether the record is possible there, and where it leads."""
+    a, y = noisy.actions.index(record.command), noisy.readings.index(record.reading)
+    return _possible(exact if record.trusted else noisy, a, y)[now], noisy.successor[now, a]
+
+
+def _possible(model: Model, a: int, y: int) -> BoolArray:
+    """`possible[s]`: reading y has positive probability when a is done in s."""
+    if isinstance(model, Machine):
+        return model.output[:, a] == y
+    gives = np.array([*(any(z == y for z, _ in law) for law in model.laws), False])
+    return gives[model.law[:, a]] & (model.law[:, a] != UNDEFINED)

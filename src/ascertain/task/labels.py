@@ -1,0 +1,75 @@
+"""What is asked about a state: a label for each, by name, by machine, by table, against a nominal state, by pattern.
+
+    "state"                          each state is its own label
+    "machine"                        which machine of a union
+    { s1 = "safe", "*" = "unsafe" }  a table by state name; "*" stands for all the others
+    { nominal = "s0" }               "nominal" for that state, "other" for the rest
+    { pattern = "^(open|shut)" }     what the pattern finds in the name (its first group if it has one), else "other"
+
+The table form is meant unless its only key is one of the words nominal, pattern, bits, expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+from ascertain.errors import TaskError, did_you_mean
+from ascertain.model import Model
+from ascertain.task.pattern import search_names
+from ascertain.types import State
+
+LabelSpec: TypeAlias = str | Mapping[str, object] | Callable[[str], str]
+"""How labels are given: a word, a table, or (from Python) a function of the state's name."""
+
+OTHER = "other"
+_WORDS = ("nominal", "pattern", "bits", "expression")
+
+
+def label_states(model: Model, spec: LabelSpec, states: Iterable[State]) -> list[str]:
+    """The labels of these states, in their order."""
+    wanted = list(states)
+    if callable(spec):
+        return [spec(model.states[s]) for s in wanted]
+    if isinstance(spec, str):
+        return _by_word(model, spec, wanted)
+    if len(spec) == 1 and (word := next(iter(spec))) in _WORDS:
+        return _by_rule(model, word, spec[word], wanted)
+    return _by_table(model, spec, wanted)
+
+
+def _by_word(model: Model, word: str, states: list[State]) -> list[str]:
+    if word == "state":
+        return [model.states[s] for s in states]
+    if word == "machine":
+        if not model.origin:
+            raise TaskError('label = "machine" asks which of several machines it is; give them with models = [...]')
+        return [model.origin[s] for s in states]
+    known = did_you_mean(word, ("state", "machine"))
+    raise TaskError(f'label: {word!r} is not understood; write "state", "machine" or a table{known}')
+
+
+def _by_rule(model: Model, word: str, value: object, states: list[State]) -> list[str]:
+    if word in {"bits", "expression"}:
+        raise TaskError(f"label: {word} is for Boolean plants; this model is a {model.kind}")
+    if not isinstance(value, str):
+        raise TaskError(f"label: {word} must be text")
+    if word == "nominal":
+        nominal = model.state_named(value, "label: nominal")
+        return ["nominal" if s == nominal else OTHER for s in states]
+    found = search_names(value, (model.states[s] for s in states), "label: pattern")
+    return [OTHER if label is None else label for label in found]
+
+
+def _by_table(model: Model, table: Mapping[str, object], states: list[State]) -> list[str]:
+    for name, label in table.items():
+        if name != "*":
+            model.state_named(name, "label")
+        if not isinstance(label, str):
+            raise TaskError(f"label: the label of {name!r} must be text, not {label!r}")
+    default = table.get("*")
+    labels = [table.get(model.states[s], default) for s in states]
+    for s, label in zip(states, labels, strict=True):
+        if label is None:
+            raise TaskError(f'label: hypothesis {model.states[s]!r} has no label; add it, or "*" for all the others')
+    return [str(label) for label in labels]

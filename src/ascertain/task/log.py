@@ -1,0 +1,91 @@
+"""The log of an operation: what was sent and what was read, a row for each command.
+
+CSV with a header `command,reading` and, if readings differ in trust, a third column `trusted` (true or false); or JSON
+Lines with the same keys. A reading that is trusted is exact; the others may have been flipped. An empty file is bad
+input, and so is a row that is not whole: the message names its line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from ascertain.errors import FileError, did_you_mean
+from ascertain.model.files.text import read_text
+
+COLUMNS = ("command", "reading", "trusted")
+_TRUST = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False, "": False}
+
+
+@dataclass(frozen=True)
+class Record:
+    """One command of a log: the line that it stands on, what was sent, what was read, and whether that is exact."""
+
+    line: int
+    command: str
+    reading: str
+    trusted: bool = False
+
+
+def read_log(path: Path) -> tuple[Record, ...]:
+    """The records of a log file; JSON Lines when its name ends in .jsonl or .json, CSV otherwise."""
+    text = read_text(path)
+    rows = _json_rows(path, text) if path.suffix in {".jsonl", ".json"} else _csv_rows(path, text)
+    records = tuple(_record(path, line, row) for line, row in rows)
+    if not records:
+        raise FileError(f"{path}: the log has no commands; at least one row is needed")
+    return records
+
+
+def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    reader = csv.reader(io.StringIO(text), strict=True)
+    try:
+        header = [name.strip() for name in next(reader)]
+        _check_columns(path, 1, header)
+        for row in reader:
+            if not row:
+                continue
+            if len(row) != len(header):
+                raise FileError(f"{path}:{reader.line_num}: {len(row)} fields where the header has {len(header)}")
+            yield reader.line_num, dict(zip(header, row, strict=True))
+    except csv.Error as reason:
+        raise FileError(f"{path}:{reader.line_num}: not CSV: {reason}") from None
+
+
+def _json_rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    for line, content in enumerate(text.splitlines(), start=1):
+        if not content.strip():
+            continue
+        try:
+            row = json.loads(content)
+        except (ValueError, RecursionError):
+            raise FileError(f'{path}:{line}: not JSON; a line is like {{"command":"OPEN","reading":"ok"}}') from None
+        if not isinstance(row, dict):
+            raise FileError(f"{path}:{line}: a JSON object with command and reading is needed")
+        _check_columns(path, line, list(cast(dict[str, Any], row)))
+        yield line, cast(dict[str, Any], row)
+
+
+def _check_columns(path: Path, line: int, names: list[str]) -> None:
+    for name in names:
+        if name not in COLUMNS:
+            raise FileError(f"{path}:{line}: unknown column {name!r}{did_you_mean(name, COLUMNS)}")
+    for name in COLUMNS[:2]:
+        if names.count(name) != 1:
+            raise FileError(f"{path}:{line}: one column {name!r} is needed; the columns are command,reading,trusted")
+
+
+def _record(path: Path, line: int, row: dict[str, Any]) -> Record:
+    command, reading, trusted = (row.get(name, "") for name in COLUMNS)
+    for name, value in (("command", command), ("reading", reading)):
+        if not isinstance(value, str):
+            raise FileError(f"{path}:{line}: {name} must be text")
+    flag = trusted if isinstance(trusted, bool) else _TRUST.get(str(trusted).strip().lower())
+    if flag is None:
+        raise FileError(f"{path}:{line}: trusted is {str(trusted)[:40]!r}; write true or false")
+    return Record(line, str(command), str(reading), flag)

@@ -1,0 +1,127 @@
+"""Pose a question about a model: the road from names and numbers to a task, for files and for Python alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from ascertain.errors import TaskError, did_you_mean
+from ascertain.model import Model, NoisyMachine
+from ascertain.model.build import complete, forbid_entering, restrict, with_reset
+from ascertain.model.noisy import with_flip
+from ascertain.task.hypotheses import Choice, choose_states, states_after_log, states_matching
+from ascertain.task.labels import LabelSpec, label_states
+from ascertain.task.log import read_log
+from ascertain.task.task import About, Task
+from ascertain.types import IntArray
+
+
+@dataclass(frozen=True)
+class Reset:
+    """An action that leads from everywhere to the initial state (or to `to`) and always gives the same reading."""
+
+    action: str
+    reading: str = "reset"
+    to: str | None = None
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Hypotheses: the states in whose name this regular expression finds something."""
+
+    pattern: str
+
+
+@dataclass(frozen=True)
+class Log:
+    """Hypotheses: the states that the plant may be in after this log."""
+
+    path: Path
+
+
+def pose(
+    model: Model,
+    *,
+    hypotheses: Choice | Pattern | Log = "all",
+    label: LabelSpec = "state",
+    about: About = "start",
+    actions: Sequence[str] | None = None,
+    undefined: str = "forbidden",
+    cost: Mapping[str, Fraction | int] | None = None,
+    default_cost: Fraction | int = 1,
+    reset: Reset | None = None,
+    never: Sequence[str] = (),
+    flip: Fraction | int = 0,
+    alpha: Fraction | int = 0,
+    beta: Fraction | int = 0,
+) -> Task:
+    """The task of finding the label of the state that the plant is in.
+
+    `actions` keeps these only; `undefined` is "forbidden" or "self-loop"; `cost` by action name over `default_cost`;
+    `never` lists states that must not be entered; `flip` replaces a reading by another one of the same action.
+    """
+    exact = prepare(model, actions=actions, undefined=undefined, reset=reset, never=never)
+    noisy = _add_noise(exact, Fraction(flip))
+    state = _states(noisy, exact, hypotheses)
+    everywhere = range(noisy.num_states)
+    names = label_states(noisy, label, everywhere if about == "current" else state.tolist())
+    place = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    number = np.array([place[name] for name in names], dtype=np.int32)
+    return Task(
+        model=noisy,
+        state=state,
+        label=number[state] if about == "current" else number,
+        labels=tuple(place),
+        cost=action_costs(noisy, cost or {}, Fraction(default_cost)),
+        alpha=Fraction(alpha),
+        beta=Fraction(beta),
+        state_label=number if about == "current" else None,
+    )
+
+
+def prepare(
+    model: Model, *, actions: Sequence[str] | None, undefined: str, reset: Reset | None, never: Sequence[str]
+) -> Model:
+    """The model as the experimenter may use it: fewer actions, completed, with a reset, and safe."""
+    if undefined not in {"forbidden", "self-loop"}:
+        raise TaskError(f'undefined: {undefined!r} is not understood; write "forbidden" or "self-loop"')
+    if actions is not None:
+        model = restrict(model, actions)
+    if undefined == "self-loop":
+        model = complete(model)
+    if reset is not None:
+        to = None if reset.to is None else model.state_named(reset.to, "reset: to")
+        model = with_reset(model, reset.action, reading=reset.reading, to=to)
+    if never:
+        model = forbid_entering(model, [model.state_named(name, "safety: never") for name in never])
+    return model
+
+
+def action_costs(model: Model, cost: Mapping[str, Fraction | int], default: Fraction) -> tuple[Fraction, ...]:
+    """The cost of every action: its own where it has one."""
+    for name, value in (("default", default), *cost.items()):
+        if name != "default" and name not in model.actions:
+            raise TaskError(f"cost: {name!r} is not an action of the model{did_you_mean(name, model.actions)}")
+        if value <= 0:
+            raise TaskError(f"cost: {name!r} costs {value}; a cost must be positive")
+    return tuple(Fraction(cost.get(name, default)) for name in model.actions)
+
+
+def _add_noise(exact: Model, flip: Fraction) -> Model:
+    if flip == 0:
+        return exact
+    if isinstance(exact, NoisyMachine):
+        raise TaskError("noise: flip is for a machine without noise; the laws of this model say their noise themselves")
+    return with_flip(exact, flip)
+
+
+def _states(noisy: Model, exact: Model, hypotheses: Choice | Pattern | Log) -> IntArray:
+    if isinstance(hypotheses, Pattern):
+        return states_matching(noisy, hypotheses.pattern)
+    if not isinstance(hypotheses, Log):
+        return choose_states(noisy, hypotheses)
+    return states_after_log(noisy, exact, read_log(hypotheses.path), str(hypotheses.path))
