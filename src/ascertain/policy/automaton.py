@@ -50,7 +50,7 @@ class Automaton:
 
     def decide(self, memory: int) -> Decision:
         if memory == NOWHERE:
-            return Abstain("a reading that no hypothesis explains")
+            return Abstain("none of these: a reading that no hypothesis explains")
         if self.action[memory] != NOWHERE:
             return Ask(self.action[memory])
         if self.label[memory] != NOWHERE:

@@ -1,0 +1,1 @@
+"""The loop: a policy meets a plant."""

@@ -1,0 +1,1 @@
+"""What it talks to: whatever answers an action with a reading."""
