@@ -1,0 +1,94 @@
+"""Draw the outline of a policy: on the terminal, as Graphviz text, as SVG, or as a page that opens offline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from jinja2 import Environment, PackageLoader, Template
+from rich.text import Text
+from rich.tree import Tree
+
+from ascertain.report.outline import Outline
+
+_STYLE = {"ask": "bold", "answer": "green", "abstain": "yellow", "again": "dim"}
+
+
+def draw_terminal(root: Outline) -> Tree:
+    """A tree for Rich: readings in front, actions in bold, answers in green."""
+
+    def grow(node: Outline, tree: Tree) -> None:
+        for child in node.children:
+            grow(child, tree.add(_line(child)))
+
+    tree = Tree(_line(root))
+    grow(root, tree)
+    return tree
+
+
+def _line(node: Outline) -> Text:
+    line = Text()
+    if node.reading or node.kind != "ask":
+        line.append(f"{node.reading} → ", style="cyan")
+    line.append(node.text, style=_STYLE[node.kind])
+    if node.shared and node.kind == "ask":
+        line.append(f"  #{node.number}", style="dim")
+    return line
+
+
+def draw_dot(root: Outline) -> str:
+    """Graphviz text; shared nodes are drawn once, with several arrows."""
+    lines = ["digraph policy {", "  rankdir=LR;", '  node [fontname="sans-serif"];']
+    for node in _walk(root):
+        if node.kind != "again":
+            shape = "box" if node.kind == "ask" else "ellipse"
+            lines.append(f"  n{node.number} [shape={shape} label={_quoted(node.text)}];")
+        lines += [f"  n{node.number} -> n{c.number} [label={_quoted(c.reading)}];" for c in node.children]
+    return "\n".join([*dict.fromkeys(lines), "}"]) + "\n"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _walk(node: Outline) -> Iterator[Outline]:
+    yield node
+    for child in node.children:
+        yield from _walk(child)
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A node with its place in the picture, and where its parent stands."""
+
+    node: Outline
+    x: int
+    y: float
+    parent: tuple[int, float] | None
+
+
+def draw_svg(root: Outline, title: str) -> str:
+    """A left-to-right tree as a self-contained SVG, legible in light and dark."""
+    placed = list(_place(root, 0, 0, None))
+    depth = max(p.x for p in placed)
+    return _template("tree.svg").render(title=title, placed=placed, columns=depth + 1, rows=root.width)
+
+
+def _place(node: Outline, depth: int, top: int, parent: tuple[int, float] | None) -> Iterator[_Placed]:
+    """Leaves stand one below the other; every other node in the middle of what is below it."""
+    here = (depth, top + node.width / 2)
+    yield _Placed(node, *here, parent)
+    for child in node.children:
+        yield from _place(child, depth + 1, top, here)
+        top += child.width
+
+
+def draw_html(root: Outline, title: str, facts: list[tuple[str, str]]) -> str:
+    """One page, no scripts and nothing to fetch: facts in a table, the tree in parts that open and close."""
+    return _template("tree.html").render(title=title, facts=facts, root=root)
+
+
+def _template(name: str) -> Template:
+    loader = PackageLoader("ascertain.report", "templates")
+    return Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True).get_template(name)
