@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
 from html.parser import HTMLParser
 from xml.etree import ElementTree
@@ -153,7 +154,7 @@ def test_shared_subtrees_are_drawn_once() -> None:
     assert outline.width == 4
 
 
-def walk(node: Outline):  # noqa: ANN201
+def walk(node: Outline) -> Iterator[Outline]:
     yield node
     for child in node.children:
         yield from walk(child)

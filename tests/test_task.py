@@ -193,14 +193,9 @@ beta = 1e-2
 
 
 def test_several_models_and_their_common_actions() -> None:
-    folder = ROOT / "examples" / "servers"
-    problem = write_servers(folder)
+    problem = read_problem(ROOT / "examples" / "servers" / "which.toml")
     assert problem.task.num_hypotheses == 5
     assert problem.task.model.actions == ("HELO", "AUTH", "SEND", "QUIT", "RESET")
-
-
-def write_servers(folder: Path):  # noqa: ANN201
-    return read_problem(folder / "which.toml")
 
 
 def test_sections_for_later_verbs_are_named_as_unread(tmp_path: Path) -> None:

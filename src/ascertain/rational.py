@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 
 from ascertain.errors import AscertainError
@@ -42,6 +44,16 @@ def rational_field(value: object, where: str, error: type[AscertainError]) -> Fr
         return parse_rational(value)
     except ValueError as reason:
         raise error(f"{where}: {reason}") from None
+
+
+def have_small_denominator(values: Iterable[Fraction], bits: int = 10_000) -> bool:
+    """Whether the numbers can be added without their common denominator growing past so many bits."""
+    common = 1
+    for value in values:
+        common = math.lcm(common, value.denominator)
+        if common.bit_length() > bits:
+            return False
+    return True
 
 
 def _short(text: str) -> str:

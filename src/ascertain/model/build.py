@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ascertain.errors import ModelError
+from ascertain.model.abstract import AbstractMachine
 from ascertain.model.machine import Machine
 from ascertain.model.noisy import Law, NoisyMachine
 from ascertain.types import UNDEFINED, IntArray, State
 
-M = TypeVar("M", bound=Machine | NoisyMachine)
+M = TypeVar("M", bound=AbstractMachine)
 
 
 def machine_from_transitions(transitions: Iterable[tuple[str, str, str, str]], initial: str | None = None) -> Machine:
@@ -70,7 +71,7 @@ def with_reset(model: M, action: str, *, reading: str = "reset", to: State | Non
     )
 
 
-def _homes(model: Machine | NoisyMachine) -> IntArray:
+def _homes(model: AbstractMachine) -> IntArray:
     """`home[s]`: the initial state of the machine that s belongs to."""
     part = model.origin or ("the model",) * model.num_states
     homes: dict[str, State] = {}
@@ -119,11 +120,11 @@ def complete(model: M, reading: str = "undefined") -> M:
     )
 
 
-def _certain(model: Machine | NoisyMachine, reading: str) -> tuple[int, dict[str, Any]]:
+def _certain(model: AbstractMachine, reading: str) -> tuple[int, dict[str, Any]]:
     """The behaviour that always gives this reading, and the fields of the model that must grow to know it."""
     readings = model.readings if reading in model.readings else (*model.readings, reading)
     y = readings.index(reading)
-    if isinstance(model, Machine):
+    if not isinstance(model, NoisyMachine):
         return y, {"readings": readings}
     law: Law = ((y, Fraction(1)),)
     laws = model.laws if law in model.laws else (*model.laws, law)

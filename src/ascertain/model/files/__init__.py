@@ -1,0 +1,68 @@
+"""The files that models live in: which format belongs to which suffix, reading, and writing in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+from ascertain.errors import FileError, did_you_mean
+from ascertain.model.files.dot import parse_dot, read_dot, write_dot
+from ascertain.model.files.json_model import parse_model_data, read_json, write_json
+from ascertain.model.files.text import write_whole
+from ascertain.model.machine import Machine
+from ascertain.model.noisy import NoisyMachine
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "parse_dot",
+    "parse_model_data",
+    "read_dot",
+    "read_json",
+    "read_model",
+    "write_dot",
+    "write_json",
+    "write_model",
+]
+
+
+@final
+@dataclass(frozen=True)
+class Format:
+    """How the files of one suffix are read and written; `kinds` are the models that can be written."""
+
+    read: Callable[[Path], Machine | NoisyMachine]
+    write: Callable[[Any], str] | None = None
+    kinds: tuple[type, ...] = ()
+
+
+FORMATS: dict[str, Format] = {
+    ".dot": Format(read_dot, write_dot, (Machine,)),
+    ".gv": Format(read_dot, write_dot, (Machine,)),
+    ".json": Format(read_json, write_json, (Machine, NoisyMachine)),
+}
+"""Suffix to format; whoever adds a format adds a line."""
+
+
+def read_model(path: str | Path) -> Machine | NoisyMachine:
+    """The model in a file, in the format that its suffix says."""
+    return _format_of(Path(path)).read(Path(path))
+
+
+def write_model(model: Machine | NoisyMachine, path: str | Path) -> None:
+    """Write a model in the format that the suffix says; the file appears whole or not at all."""
+    form = _format_of(Path(path))
+    if form.write is None or not isinstance(model, form.kinds):
+        able = [suffix for suffix, other in FORMATS.items() if isinstance(model, other.kinds)]
+        raise FileError(f"{path}: {model.kind} models are not written as {Path(path).suffix}; use {' or '.join(able)}")
+    write_whole(path, form.write(model).encode())
+
+
+def _format_of(path: Path) -> Format:
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        known = did_you_mean(suffix, FORMATS) or f"; known are {', '.join(FORMATS)}"
+        raise FileError(f"{path}: the suffix {suffix!r} says no format of a model{known}")
+    return FORMATS[suffix]

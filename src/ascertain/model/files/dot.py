@@ -1,0 +1,240 @@
+"""Machines in .dot files, the format of LearnLib, AALpy and the automata wiki, in every dialect that occurs.
+
+A node is a state, named by its id and not by its label. An edge is a transition, or several: `dot_labels` says how
+inputs and readings are written. States, actions and readings are numbered in the order in which they first appear.
+The edge from a pseudo-node, which is no state, marks an initial state. A pseudo-node is called `__start...`, or is
+drawn as nothing or a point and has only edges without a label, from it. Where there is none, the initial state is the
+only red node, and where there is no such node either, the source of the first transition.
+
+What the format cannot say stands in an attribute `ascertain`, which Graphviz carries along (all but empty names): on a
+node the name of the state, as a JSON string, where the id cannot be the name; on the graph a JSON object with any of
+
+    actions, readings    names in their order, also those that no transition uses
+    initial              always [], when there is no initial state
+    origin               an object that names, for each state, the machine it came from
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NoReturn, cast, final
+
+import numpy as np
+
+from ascertain.errors import FileError, ModelError
+from ascertain.model.files.dot_labels import LabelError, json_text, read_pairs
+from ascertain.model.files.dot_syntax import Attributes, Graph, parse_graph
+from ascertain.model.files.dot_tokens import id_text
+from ascertain.model.files.dot_write import write_dot
+from ascertain.model.files.tables import check_size
+from ascertain.model.files.text import read_text
+from ascertain.model.machine import Machine
+from ascertain.types import UNDEFINED
+
+__all__ = ["machine_of", "parse_dot", "read_dot", "write_dot"]
+
+DRAWN_AS_NOTHING = frozenset({"none", "point", "plain", "plaintext"})
+
+
+def read_dot(path: str | Path) -> Machine:
+    """The machine in a .dot file."""
+    return parse_dot(read_text(path), str(path))
+
+
+def parse_dot(text: str, name: str) -> Machine:
+    """The machine in the text of a .dot file; `name` begins every error message."""
+    return machine_of(parse_graph(text, name))
+
+
+def machine_of(graph: Graph) -> Machine:
+    """The machine that a digraph draws."""
+    try:
+        return _Reading(graph).machine()
+    except ModelError as error:
+        raise FileError(f"{graph.where}: {error}") from None
+
+
+@final
+class _Reading:
+    """The numbering of states, actions and readings, and the transitions as four columns and where each stands."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        extras = _read_extras(graph)
+        self.no_initial = "initial" in extras
+        self.origin: dict[str, str] = extras.get("origin", {})
+        self.action = _numbered(extras.get("actions", ()))
+        self.reading = _numbered(extras.get("readings", ()))
+        self.starts = _find_starts(graph)
+        self.state = _numbered(node for node in graph.nodes if node not in self.starts)
+        self.initial: dict[int, int] = {}
+        self.rows: list[tuple[int, int, int, int, int]] = []
+
+    def machine(self) -> Machine:
+        self.read_edges()
+        self.check_something()
+        columns = np.array(self.rows, dtype=np.int64).reshape(-1, 5)
+        s, a, y, t, _ = columns.T
+        shape = check_size(self.graph.where, len(self.state), len(self.action))
+        cell = s * shape[1] + a
+        if np.unique(cell).size < cell.size:
+            self.fail_on_repetition()
+        successor = np.full(shape, UNDEFINED, dtype=np.int32)
+        output = successor.copy()
+        successor[s, a] = t
+        output[s, a] = y
+        states = tuple(self.name_of(node) for node in self.state)
+        return Machine(
+            states=states,
+            actions=tuple(self.action),
+            readings=tuple(self.reading),
+            successor=successor,
+            output=output,
+            initial=self.find_initial(),
+            origin=self.origins(states),
+        )
+
+    def read_edges(self) -> None:
+        """Number what the labels say, each spelling of attributes once, in the order of the text."""
+        state, starts, rows = self.state, self.starts, self.rows
+        known: dict[int, list[tuple[int, int]]] = {}
+        for tail, head, attributes, offset in self.graph.edges:
+            if tail in starts or head in starts:
+                self.mark_initial(tail, head, offset)
+                continue
+            pairs = known.get(id(attributes))
+            if pairs is None:
+                pairs = known[id(attributes)] = self.number_pairs(tail, head, attributes, offset)
+            s, t = state[tail], state[head]
+            for a, y in pairs:
+                rows.append((s, a, y, t, offset))
+
+    def number_pairs(self, tail: str, head: str, attributes: Attributes, offset: int) -> list[tuple[int, int]]:
+        action, reading = self.action, self.reading
+        try:
+            pairs = read_pairs(attributes)
+        except LabelError as error:
+            self.graph.fail(offset, str(error))
+        if not pairs:
+            self.graph.fail(offset, f"the edge from {tail!r} to {head!r} has no label; 'input / output' was expected")
+        return [(action.setdefault(a, len(action)), reading.setdefault(y, len(reading))) for a, y in pairs]
+
+    def mark_initial(self, tail: str, head: str, offset: int) -> None:
+        if head in self.starts:
+            self.graph.fail(offset, f"the edge leads to {head!r}, which marks the initial state and is not a state")
+        s = self.state[head]
+        if s in self.initial:
+            line = self.graph.line(self.initial[s])
+            self.graph.fail(offset, f"state {head!r} is marked as initial again, after line {line}; once is enough")
+        self.initial[s] = offset
+
+    def find_initial(self) -> tuple[int, ...]:
+        if self.initial or self.no_initial:
+            return tuple(self.initial)
+        red = [s for node, s in self.state.items() if _text(self.graph.nodes[node], "color").lower() == "red"]
+        if len(red) == 1:
+            return (red[0],)
+        return (self.rows[0][0],) if self.rows else ()
+
+    def name_of(self, node: str) -> str:
+        name = self.graph.nodes[node].get("ascertain")
+        try:
+            return node if name is None else json_text(name)
+        except LabelError as error:
+            raise FileError(f"{self.graph.where}: node {node!r}: ascertain = {error}") from None
+
+    def origins(self, states: tuple[str, ...]) -> tuple[str, ...]:
+        if self.origin and set(self.origin) != set(states):
+            odd = min(set(self.origin) ^ set(states))
+            raise FileError(
+                f"{self.graph.where}: origin must name exactly the states; {odd!r} is only in one of the two"
+            )
+        return tuple(self.origin[name] for name in states) if self.origin else ()
+
+    def check_something(self) -> None:
+        if not self.state:
+            raise FileError(f"{self.graph.where}: the digraph has no state; a machine needs at least one")
+        if not self.rows and not (self.action and self.reading):
+            raise FileError(f"{self.graph.where}: the digraph has no transition; a machine needs at least one")
+
+    def fail_on_repetition(self) -> NoReturn:
+        """Name the first transition whose state and action were given before."""
+        seen: dict[tuple[int, int], tuple[int, int, int]] = {}
+        states, actions, readings = tuple(self.state), tuple(self.action), tuple(self.reading)
+        for s, a, y, t, offset in self.rows:
+            if (s, a) not in seen:
+                seen[s, a] = y, t, offset
+                continue
+            y0, t0, earlier = seen[s, a]
+            what, line = f"action {actions[a]!r} in state {states[s]!r}", self.graph.line(earlier)
+            if (y0, t0) == (y, t):
+                self.graph.fail(offset, f"{what} is given again, after line {line}; each transition must stand once")
+            self.graph.fail(
+                offset,
+                f"{what} leads to {states[t]!r} reading {readings[y]!r}, but on line {line} to {states[t0]!r} reading "
+                f"{readings[y0]!r}; a machine has one transition for each state and action",
+            )
+        raise AssertionError("a repetition was counted, so one is found")
+
+
+def _numbered(names: Iterable[str]) -> dict[str, int]:
+    return {name: i for i, name in enumerate(names)}
+
+
+def _text(attributes: Attributes, key: str) -> str:
+    return id_text(attributes.get(key, ""))
+
+
+def _find_starts(graph: Graph) -> set[str]:
+    """The pseudo-nodes."""
+    starts = {node for node in graph.nodes if node.startswith("__start")}
+    hidden = {node for node, given in graph.nodes.items() if _text(given, "shape") in DRAWN_AS_NOTHING} - starts
+    if hidden:
+        bare = {tail for tail, _, given, _ in graph.edges if tail in hidden and not _is_labelled(given)}
+        used = {head for _, head, _, _ in graph.edges}
+        used |= {tail for tail, _, given, _ in graph.edges if tail in bare and _is_labelled(given)}
+        starts |= bare - used
+    return starts
+
+
+def _is_labelled(attributes: Attributes) -> bool:
+    return "input" in attributes or _text(attributes, "label").strip() != ""
+
+
+def _read_extras(graph: Graph) -> dict[str, Any]:
+    """What the attribute `ascertain` of the graph says, checked."""
+    if "ascertain" not in graph.attributes:
+        return {}
+    where = f"{graph.where}: the graph's attribute 'ascertain'"
+    try:
+        extras: Any = json.loads(json_text(graph.attributes["ascertain"]))
+    except (ValueError, RecursionError):
+        raise FileError(f"{where} is not JSON; an object in a JSON string was expected") from None
+    if not isinstance(extras, dict):
+        raise FileError(f"{where} must hold an object with any of {', '.join(EXTRAS)}")
+    for key, value in cast("dict[str, Any]", extras).items():
+        if key not in EXTRAS:
+            raise FileError(f"{where} has the key {key!r}; known are {', '.join(EXTRAS)}")
+        if not EXTRAS[key][0](value):
+            raise FileError(f"{where}: {key} must be {EXTRAS[key][1]}")
+    return cast("dict[str, Any]", extras)
+
+
+def _is_names(value: Any) -> bool:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in cast("list[Any]", value)):
+        return False
+    return len(set(cast("list[str]", value))) == len(cast("list[str]", value))
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(name, str) for name in cast("dict[str, Any]", value).values())
+
+
+EXTRAS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "actions": (_is_names, "a list of different names"),
+    "readings": (_is_names, "a list of different names"),
+    "initial": (lambda value: value == [], "an empty list"),
+    "origin": (_is_table, "an object from states to names"),
+}

@@ -1,0 +1,75 @@
+"""JSON read strictly: a key stands once, there is no NaN, and whatever is wrong is one sentence with its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ascertain.errors import FileError, did_you_mean
+from ascertain.model.files.text import read_text
+
+SHOWN = 80
+"""Characters of a name that an error message repeats."""
+COMPARED = 1000
+"""Names among which an error message looks for the one that was meant."""
+
+
+def read_json_data(path: str | Path) -> object:
+    """What a JSON file holds: dictionaries, lists, strings, integers, floats, booleans and None."""
+    return parse_json(read_text(path), str(path))
+
+
+def parse_json(text: str, where: str) -> object:
+    """What a JSON text holds; `where` begins every error message."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        table = dict(pairs)
+        if len(table) < len(pairs):
+            twice = named(find_repeated([key for key, _ in pairs]))
+            raise FileError(f"{where}: the key {twice} stands twice in one object; each key may stand once")
+        return table
+
+    def refuse(constant: str) -> NoReturn:
+        raise FileError(f"{where}: {constant} is not a number of JSON; write an integer, or a rational as '1/2'")
+
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        problem = error.msg[:1].lower() + error.msg[1:]
+        raise FileError(f"{where}: {place}: this is not JSON ({problem}); JSON text was expected") from None
+    except RecursionError:
+        raise FileError(f"{where}: the JSON is nested too deeply; a model needs four levels") from None
+    except ValueError:
+        raise FileError(f"{where}: an integer has too many digits; at most 4300 are read") from None
+
+
+def dump_line(value: object) -> str:
+    """JSON on one line, as it reads best: only what is not printable is spelled in ASCII."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isprintable() else json.dumps(value)
+
+
+def find_repeated(names: Iterable[str]) -> str:
+    """The first name that stands twice; one must."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    raise AssertionError("no name stands twice")
+
+
+def named(value: object) -> str:
+    """A name in quotes for an error message, cut where it is long."""
+    text = str(value)
+    return repr(text if len(text) <= SHOWN else text[: SHOWN - 3] + "...")
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """`did_you_mean` within bounds, since a file may hold many names and long ones."""
+    few = islice((other for other in known if len(other) <= SHOWN), COMPARED)
+    return did_you_mean(name, few) if len(name) <= SHOWN else ""

@@ -1,0 +1,75 @@
+"""Files read whole and within bounds, and written whole or not at all, or one sentence that says why not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from secrets import token_hex
+from stat import S_ISREG
+
+from ascertain.errors import FileError
+
+MAX_BYTES = 128 * 2**20
+"""Whatever is larger is refused before it is read."""
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a UTF-8 file of at most MAX_BYTES; a byte-order mark is dropped."""
+    data = _read_bytes(Path(path))
+    if not data:
+        raise FileError(f"{path}: the file is empty; text was expected")
+    if b"\0" in data:
+        line = 1 + data.count(b"\n", 0, data.index(b"\0"))
+        raise FileError(f"{path}: line {line} holds a NUL byte, so this is not text; UTF-8 text was expected")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = 1 + data.count(b"\n", 0, error.start)
+        raise FileError(f"{path}: line {line} is not UTF-8; save the file as UTF-8 text") from None
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        status = path.stat()
+        if path.is_dir():
+            raise FileError(f"{path}: this is a directory; a file was expected")
+        if not S_ISREG(status.st_mode):
+            raise FileError(f"{path}: this is not a regular file; a file on disk was expected")
+        if status.st_size > MAX_BYTES:
+            raise FileError(f"{path}: the file has {status.st_size} bytes; at most {MAX_BYTES} are read")
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise FileError(f"{path}: there is no such file; check the path{_near(path)}") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise FileError(f"{path}: the file cannot be read ({reason}); a readable file was expected") from None
+    if len(data) > MAX_BYTES:
+        raise FileError(f"{path}: the file grew past {MAX_BYTES} bytes while it was read; at most that many are read")
+    return data
+
+
+def _near(path: Path) -> str:
+    """Where the missing file's name differs in its case only, say so; otherwise nothing."""
+    try:
+        alike = [p.name for p in path.parent.iterdir() if p.name.lower() == path.name.lower()]
+    except OSError:
+        return ""
+    return f"; did you mean {alike[0]!r}?" if alike else ""
+
+
+def write_whole(path: str | Path, data: bytes) -> None:
+    """Write beside the place first and then put it there, so that no one ever sees half a file."""
+    target = Path(os.path.realpath(path))
+    beside = target.with_name(f".{target.name}.{token_hex(4)}.part")
+    try:
+        with beside.open("xb") as stream:
+            try:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+                beside.replace(target)
+            finally:
+                beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(f"{path}: the file cannot be written ({error.strerror}); choose another place") from None
