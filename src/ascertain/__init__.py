@@ -1,0 +1,68 @@
+"""Certified active observability: the cheapest experiment that settles a question about a plant, with proof.
+
+The vocabulary, in reading order. Names are resolved when they are first used, so that importing `ascertain` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+__version__ = version("ascertain")
+
+_HOME = {
+    # what the plant is
+    "Machine": "model.machine",
+    "NoisyMachine": "model.noisy",
+    "machine_from_transitions": "model.build",
+    "with_reset": "model.build",
+    "restrict": "model.build",
+    "forbid_entering": "model.build",
+    "complete": "model.build",
+    "union": "model.union",
+    "product": "model.product",
+    "with_flip": "model.noisy",
+    "read_model": "model.files",
+    "write_model": "model.files",
+    # what is to be ascertained
+    "Task": "task.task",
+    "pose": "task.pose",
+    "Reset": "task.pose",
+    "Pattern": "task.pose",
+    "Log": "task.pose",
+    "read_problem": "task.problem",
+    # what cannot matter
+    "take_quotient": "quotients.quotient",
+    "separating_word": "quotients.separation",
+    "find_obstruction": "quotients.obstruction",
+    # how well it can be done
+    "solve": "search.exact",
+    "Solved": "search.solution",
+    "Unsolvable": "search.solution",
+    "Bounded": "search.solution",
+    "pose_fingerprint": "quotients.fingerprint",
+    # what to do, and doing it
+    "Automaton": "policy.automaton",
+    "Certified": "policy.verdict",
+    "Abstained": "policy.verdict",
+    "SimulatedPlant": "plant.simulated",
+    "walk_policy": "live.walk",
+    # what convinces a stranger
+    "settle": "pipeline",
+    "write_certificate": "certificate",
+    # what goes wrong
+    "AscertainError": "errors",
+}
+
+__all__ = ["__version__", *_HOME]  # noqa: PLE0604  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'ascertain' has no attribute {name!r}")
+    return getattr(import_module(f"ascertain.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,119 @@
+"""`ascertain inspect`: what a model or a problem is, before anything is spent on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ascertain.model import Model
+    from ascertain.quotients.obstruction import Obstruction
+    from ascertain.quotients.quotient import Quotient
+    from ascertain.task.task import Task
+
+
+def command(
+    file: Annotated[Path, typer.Argument(help="A model (.dot, .json) or a problem (.toml).")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
+) -> None:
+    """Say what a model or a problem is: its size, its classes, and whether any experiment can settle the question.
+
+    Exit code 1 when two hypotheses with different labels can never be told apart.
+
+    Example:  ascertain inspect problem.toml
+    """
+    from ascertain.cli.output import print_json
+    from ascertain.cli.problems import load_problem
+    from ascertain.model.files import read_model
+    from ascertain.quotients.obstruction import find_obstruction
+    from ascertain.quotients.quotient import take_quotient
+
+    if file.suffix != ".toml":
+        facts = _model_facts(read_model(file))
+        print_json("inspect", facts) if as_json else _print_model(file, facts)
+        return
+    task = load_problem(file).task
+    quotient = take_quotient(task)
+    obstruction = find_obstruction(task, quotient=quotient)
+    facts = _task_facts(quotient, obstruction)
+    print_json("inspect", facts) if as_json else _print_task(file, facts)
+    if obstruction is not None:
+        raise typer.Exit(1)
+
+
+def _model_facts(model: Model) -> dict[str, Any]:
+    from ascertain.model.checks import count_missing, is_strongly_connected, unreachable_states
+    from ascertain.quotients.refinement import refine
+
+    return {
+        "kind": model.kind,
+        "states": model.num_states,
+        "actions": model.num_actions,
+        "readings": len(model.readings),
+        "initial": [model.states[s] for s in model.initial],
+        "missing_transitions": count_missing(model),
+        "unreachable_states": len(unreachable_states(model)),
+        "strongly_connected": is_strongly_connected(model),
+        "classes": refine(model).num_classes,
+    }
+
+
+def _task_facts(quotient: Quotient, obstruction: Obstruction | None) -> dict[str, Any]:
+    task = quotient.task
+    return {
+        **_model_facts(task.model),
+        "hypotheses": task.num_hypotheses,
+        "labels": len(task.labels),
+        "about": task.about,
+        "alpha": str(task.alpha),
+        "beta": str(task.beta),
+        "state_classes": quotient.num_classes,
+        "classes": quotient.reduced.num_hypotheses,
+        "obstructed": obstruction is not None,
+        "obstruction": None if obstruction is None else _obstruction_facts(task, obstruction),
+    }
+
+
+def _obstruction_facts(task: Task, obstruction: Obstruction) -> dict[str, Any]:
+    return {
+        "pair": [task.model.states[task.state[h]] for h in obstruction.pair],
+        "labels": [task.labels[task.label[h]] for h in obstruction.pair],
+        "pairs": obstruction.num_pairs,
+        "reason": obstruction.reason,
+        "sentence": obstruction.sentence,
+        "coarsening": [list(group) for group in obstruction.groups],
+    }
+
+
+def _print_model(file: Path, facts: dict[str, Any]) -> None:
+    from ascertain.cli.output import print_table
+
+    print_table(str(file), _rows(facts))
+
+
+def _print_task(file: Path, facts: dict[str, Any]) -> None:
+    from ascertain.cli.output import print_line, print_table, shorten
+
+    obstruction = facts.pop("obstruction")
+    print_table(str(file), _rows(facts))
+    if obstruction is None:
+        print_line("No two hypotheses with different labels are obstructed; whether an experiment settles them all is")
+        print_line("for the solver to say.")
+        return
+    print_line(f"Obstructed: {obstruction['sentence']}.")
+    groups = [" | ".join(group) for group in obstruction["coarsening"]]
+    finest = "The finest question" if facts["about"] == "start" else "A question"
+    print_line(f"{finest} that is not obstructed has the labels: {shorten(groups)}.")
+
+
+def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    from ascertain.cli.output import shorten
+
+    def show(value: object) -> str:
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return shorten(value) or "none" if isinstance(value, list) else str(value)  # pyright: ignore
+
+    return [(name.replace("_", " "), show(value)) for name, value in facts.items()]

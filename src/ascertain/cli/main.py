@@ -1,0 +1,97 @@
+"""The program `ascertain`: its verbs, and what becomes of everything that can go wrong.
+
+Exit codes: 0 done or certified, 1 refuted, unsolvable or obstructed, 2 bad input, 3 abstained or undecided within the
+limit, 4 plant fault, 5 internal error, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from ascertain.cli import fingerprint, initialise, inspect, quotient, simulate, solve, task, verify
+from ascertain.errors import AscertainError
+
+VERBS: dict[str, Callable[..., None]] = {
+    "init": initialise.command,
+    "inspect": inspect.command,
+    "quotient": quotient.command,
+    "solve": solve.command,
+    "fingerprint": fingerprint.command,
+    "simulate": simulate.command,
+    "verify": verify.command,
+    "task": task.command,
+}
+
+
+def guarded(verb: Callable[..., None]) -> Callable[..., None]:
+    """The verb with every way it can end turned into one sentence on standard error and an exit code."""
+
+    @functools.wraps(verb)
+    def run(*args: Any, **options: Any) -> None:
+        try:
+            verb(*args, **options)
+            sys.stdout.flush()
+        except AscertainError as reason:
+            raise _end(str(reason), reason.exit_code) from None
+        except KeyboardInterrupt:
+            raise _end("interrupted", 130) from None
+        except BrokenPipeError:
+            # Whoever read our output has gone; the interpreter must not complain about that at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except typer.Exit:
+            raise
+        except Exception as fault:
+            if os.environ.get("ASCERTAIN_DEBUG"):
+                raise
+            where = f"internal error: {type(fault).__name__}: {fault}; set ASCERTAIN_DEBUG=1 to see where"
+            raise _end(where, 5) from None
+
+    return run
+
+
+def _end(sentence: str, code: int) -> typer.Exit:
+    typer.echo(f"ascertain: {' '.join(sentence.split())}", err=True)
+    return typer.Exit(code)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from ascertain import __version__
+
+        typer.echo(f"ascertain {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    pass
+
+
+def build() -> typer.Typer:
+    """The command line with all its verbs."""
+    app = typer.Typer(
+        name="ascertain",
+        help="Find the cheapest experiment that settles a question about a plant, and prove it.",
+        epilog="Start with `ascertain init problem.toml`, then `ascertain inspect problem.toml`.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_options)
+    for name, verb in VERBS.items():
+        app.command(name)(guarded(verb))
+    return app
+
+
+def main() -> None:
+    """Run the command line."""
+    build()()

@@ -1,0 +1,55 @@
+"""How verbs speak: JSON with its schema, tables and lines that are safe to print whatever names a file brings."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+SCHEMA_VERSION = 1
+"""Grows when a key of some verb's JSON changes its meaning or goes away; docs/formats.md lists the keys."""
+
+
+def print_json(verb: str, data: Mapping[str, Any]) -> None:
+    """The answer of a verb as one JSON object on standard output."""
+    from ascertain import __version__
+
+    head = {"schema": f"ascertain/{verb}", "schema_version": SCHEMA_VERSION, "version": __version__}
+    sys.stdout.write(json.dumps({**head, **data}, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def print_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[str] | None = None) -> None:
+    """A small table; names are printed as they are, never read as markup."""
+    table = Table(title=title, title_justify="left", show_header=header is not None)
+    for name in header or ("", ""):
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(plain(cell) for cell in row))
+    Console().print(table)
+
+
+def print_line(text: str) -> None:
+    """One line of plain text, wrapped to the terminal."""
+    Console().print(plain(text))
+
+
+def note(text: str) -> None:
+    """A remark on standard error, where it does not disturb what is piped on."""
+    sys.stderr.write(f"note: {plain(text)}\n")
+
+
+def plain(value: object) -> Text:
+    """A value as text without markup or control characters."""
+    text = str(value)
+    return Text("".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text))
+
+
+def shorten(names: Sequence[str], most: int = 6) -> str:
+    """A list of names on one line: the first few, and how many more there are."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,26 @@
+"""`ascertain task`: the canonical JSON of a problem, which is what certificates are checked against."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="The same: the canonical form is JSON already.")]
+
+
+def command(
+    problem: Annotated[Path, typer.Argument(help="A problem file (TOML).")],
+    digest: Annotated[bool, typer.Option("--sha256", help="Print the hash of the canonical form instead.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Print the canonical JSON form of a problem.
+
+    Example:  ascertain task problem.toml > problem.task.json
+    """
+    from ascertain.cli.problems import load_problem
+    from ascertain.task.canonical import canonical_bytes, task_data, task_hash
+
+    task = load_problem(problem).task
+    typer.echo(task_hash(task) if digest else canonical_bytes(task_data(task)).decode())

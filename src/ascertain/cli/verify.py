@@ -1,0 +1,47 @@
+"""`ascertain verify`: whether a certificate proves what it says about a task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    task: Annotated[
+        Path, typer.Argument(metavar="PROBLEM|TASK", help="A problem (.toml) or a canonical task (.json).")
+    ],
+    certificate: Annotated[Path, typer.Argument(help="The certificate (.json).")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
+) -> None:
+    """Check a certificate against the task it is about: VERIFIED, REFUTED or MALFORMED (exit code 0, 1, 2).
+
+    The same verdict comes from `python -m ascertain_check TASK.json CERTIFICATE.json`, which needs nothing but Python.
+
+    Example:  ascertain verify problem.toml proof.json
+    """
+    from ascertain.cli.output import print_json, print_line
+    from ascertain.cli.problems import load_problem
+    from ascertain.task.canonical import canonical_bytes, task_data
+    from ascertain_check import check
+    from ascertain_check.__main__ import judge
+
+    if task.suffix == ".toml":
+        text = canonical_bytes(task_data(load_problem(task).task))
+        verdict = check(text, _read(certificate))
+    else:
+        verdict = judge([str(task), str(certificate)])
+    if as_json:
+        print_json("verify", {"verdict": verdict.word, "reason": verdict.reason, "proved": list(verdict.proved)})
+    else:
+        print_line(str(verdict))
+        for sentence in verdict.proved:
+            print_line(f"  {sentence}")
+    raise typer.Exit(verdict.exit_code)
+
+
+def _read(path: Path) -> bytes:
+    from ascertain.model.files.text import read_text
+
+    return read_text(path).encode()

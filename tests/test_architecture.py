@@ -1,0 +1,59 @@
+"""The shape of the code: imports point one way, the checker stands alone, and --help stays quick."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+HEAVY = {"numpy", "scipy", "numba", "matplotlib", "joblib", "jinja2", "regex"}
+
+
+def test_imports_point_one_way() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_checker_uses_the_standard_library_alone() -> None:
+    for path in (ROOT / "src" / "ascertain_check").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                names = [node.module or ""]
+            for name in names:
+                root = name.split(".")[0]
+                assert root in sys.stdlib_module_names or root == "ascertain_check", f"{path.name} imports {name}"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["solve", "--help"], ["--version"]])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        f"import sys; sys.argv = ['ascertain', *{arguments!r}]\n"
+        "from ascertain.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        f"print('HEAVY', sorted({HEAVY!r} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "HEAVY []"
+
+
+def test_every_word_of_the_vocabulary_resolves() -> None:
+    import ascertain
+
+    for name in ascertain.__all__:
+        assert getattr(ascertain, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        ascertain.nonsense  # noqa: B018

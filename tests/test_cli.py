@@ -1,0 +1,281 @@
+"""The command line as a person meets it: what it prints, how it ends, and one clear sentence for bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+VALVE = ROOT / "examples" / "valve"
+SERVERS = ROOT / "examples" / "servers"
+
+
+def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "ascertain", *map(str, arguments)]
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False, timeout=300)
+
+
+def answer(*arguments: object, code: int = 0) -> dict[str, object]:
+    done = run(*arguments, "--json")
+    assert done.returncode == code, done.stderr
+    return json.loads(done.stdout)
+
+
+def complaint(*arguments: object) -> str:
+    """The one sentence on standard error of a call that must be refused."""
+    done = run(*arguments)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.stdout == ""
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    return lines[0]
+
+
+def test_the_version_is_printed() -> None:
+    assert run("--version").stdout.startswith("ascertain ")
+
+
+def test_every_verb_teaches_with_an_example() -> None:
+    from ascertain.cli.main import VERBS
+
+    for verb in VERBS:
+        assert "Example:" in run(verb, "--help").stdout, verb
+
+
+def test_init_writes_a_problem_that_works(tmp_path: Path) -> None:
+    path = tmp_path / "problem.toml"
+    assert run("init", path).returncode == 0
+    facts = answer("inspect", path)
+    assert (facts["states"], facts["hypotheses"], facts["obstructed"]) == (3, 3, False)
+    assert "this file is there already" in complaint("init", path)
+    assert run("init", path, "--force").returncode == 0
+
+
+def test_inspect_of_a_model_counts() -> None:
+    facts = answer("inspect", VALVE / "valve.dot")
+    assert facts["schema"] == "ascertain/inspect"
+    assert facts["schema_version"] == 1
+    wanted = {"kind": "machine", "states": 18, "actions": 5, "readings": 8, "classes": 9, "strongly_connected": False}
+    assert {key: facts[key] for key in wanted} == wanted
+
+
+def test_inspect_of_a_problem_says_whether_it_is_obstructed() -> None:
+    facts = answer("inspect", VALVE / "leak.toml")
+    assert (facts["hypotheses"], facts["classes"], facts["obstructed"]) == (16, 8, False)
+    facts = answer("inspect", VALVE / "serviced.toml", code=1)
+    assert facts["obstructed"] is True
+    assert facts["obstruction"]["pair"] == ["tight-low", "tight-low-serviced"]  # type: ignore[index]
+    assert facts["obstruction"]["coarsening"] == [["other", "serviced"]]  # type: ignore[index]
+    assert "no experiment tells them apart" in run("inspect", VALVE / "serviced.toml").stdout
+
+
+def test_quotient_lists_classes_and_writes_the_reduced_model(tmp_path: Path) -> None:
+    out = tmp_path / "reduced.json"
+    facts = answer("quotient", VALVE / "leak.toml", "--out", out)
+    assert len(facts["classes"]) == 8  # type: ignore[arg-type]
+    assert facts["classes"][0] == {"label": "tight", "members": ["tight-low", "tight-low-serviced"]}  # type: ignore[index]
+    assert facts["state_classes"] == 9
+    words = {tuple(row["pair"]): row["word"] for row in facts["separating"]}  # type: ignore[union-attr]
+    assert len(words) == 9 * 8 // 2
+    assert words[(0, 1)] == ["gauge"]
+    assert answer("inspect", out)["states"] == 9
+    assert "16 hypotheses in 8 classes" in run("quotient", VALVE / "leak.toml").stdout
+
+
+def test_task_prints_the_canonical_form_and_its_hash() -> None:
+    import hashlib
+
+    text = run("task", VALVE / "leak.toml").stdout.removesuffix("\n")
+    assert hashlib.sha256(text.encode()).hexdigest() == run("task", "--sha256", VALVE / "leak.toml").stdout.strip()
+
+
+def test_sections_of_later_verbs_are_mentioned(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text(f"model = '{VALVE / 'valve.dot'}'\n[operation]\nlog = 'x.csv'\n")
+    done = run("task", path)
+    assert done.returncode == 0
+    assert "section [operation] is not read by this version" in done.stderr
+
+
+def test_names_are_never_read_as_markup(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text('[model]\ntransitions = [["[red]x[/]", "a\\u001b[31m", "y", "[/nope]"]]\n[task]\nabout = "start"\n')
+    done = run("quotient", path)
+    assert done.returncode == 0, done.stderr
+    assert "[red]x[/]" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_bad_files_get_one_sentence(tmp_path: Path) -> None:
+    def file(name: str, content: bytes) -> Path:
+        (tmp_path / name).write_bytes(content)
+        return tmp_path / name
+
+    assert "no such file" in complaint("inspect", tmp_path / "missing.dot")
+    assert "empty" in complaint("inspect", file("empty.dot", b""))
+    assert "empty" in complaint("inspect", file("empty.toml", b""))
+    assert "truncated.dot" in complaint("inspect", file("truncated.dot", b'digraph g {\n s0 -> s1 [label="a / b"];\n'))
+    assert "junk.dot" in complaint("inspect", file("junk.dot", bytes(range(256)) * 10))
+    assert "junk.toml" in complaint("inspect", file("junk.toml", bytes(range(1, 256)) * 10))
+    assert "junk.json" in complaint("inspect", file("junk.json", b"{" * 100_000))
+    twice = b'digraph g {\n s0 -> s1 [label="a / b"];\n s0 -> s0 [label="a / c"];\n}\n'
+    message = complaint("inspect", file("twice.dot", twice))
+    assert "2" in message
+    assert "3" in message
+    assert "known" in complaint("inspect", file("model.xyz", b"hello"))
+
+
+def test_a_line_of_200_megabytes_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "long.dot"
+    with path.open("wb") as stream:
+        stream.truncate(200 * 2**20)
+    assert "bytes" in complaint("inspect", path)
+
+
+@pytest.mark.parametrize("suffix", [".dot", ".json", ".toml"])
+def test_a_long_single_line_within_the_limit_ends_soon(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"long{suffix}"
+    path.write_text("a" * 5_000_000)
+    assert path.name in complaint("inspect", path)
+
+
+def test_a_refused_call_leaves_nothing_behind(tmp_path: Path) -> None:
+    out = tmp_path / "no" / "such" / "folder" / "reduced.json"
+    assert "reduced.json" in complaint("quotient", VALVE / "leak.toml", "--out", out)
+    assert "known" in complaint("quotient", VALVE / "leak.toml", "--out", tmp_path / "reduced.xyz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_internal_error_says_so_and_ends_with_5(monkeypatch: pytest.MonkeyPatch) -> None:
+    from typer.testing import CliRunner
+
+    from ascertain.cli import main
+
+    def broken() -> None:
+        """Fail."""
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setitem(main.VERBS, "task", broken)
+    result = CliRunner().invoke(main.build(), ["task"])
+    assert result.exit_code == 5
+    assert "internal error: ZeroDivisionError: oh" in result.output
+
+
+def test_an_interrupt_ends_with_130(tmp_path: Path) -> None:
+    fifo = tmp_path / "slow.py"
+    fifo.write_text(
+        "import time\n"
+        "from ascertain.cli import main\n"
+        "def wait() -> None:\n"
+        "    'Wait.'\n"
+        "    print('ready', flush=True)\n"
+        "    time.sleep(60)\n"
+        "main.VERBS['task'] = wait\n"
+        "import sys; sys.argv = ['ascertain', 'task']\n"
+        "main.main()\n"
+    )
+    process = subprocess.Popen([sys.executable, fifo], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert errors.strip() == "ascertain: interrupted"
+
+
+def test_solve_prints_the_tree_and_proves_it(tmp_path: Path) -> None:
+    proof, page = tmp_path / "proof.json", tmp_path / "tree.html"
+    done = run("solve", VALVE / "leak.toml", "--certificate", proof, "--draw", page)
+    assert done.returncode == 0, done.stderr
+    assert "optimal worst cost 24" in done.stdout
+    assert "Certificate: VERIFIED" in done.stdout
+    assert "<details" in page.read_text()
+    assert run("verify", VALVE / "leak.toml", proof).stdout.startswith("VERIFIED")
+    assert run("verify", tmp_path / "proof.task.json", proof).returncode == 0
+    checker = [sys.executable, "-m", "ascertain_check", str(tmp_path / "proof.task.json"), str(proof)]
+    assert subprocess.run(checker, capture_output=True, text=True, check=False).stdout == "VERIFIED\n"
+    assert run("verify", VALVE / "serviced.toml", proof).returncode == 1
+    assert run("verify", VALVE / "leak.toml", page).returncode == 2
+    assert answer("verify", VALVE / "leak.toml", proof)["verdict"] == "VERIFIED"
+
+
+def test_solve_as_json_gives_rationals_in_strings() -> None:
+    facts = answer("solve", VALVE / "leak.toml")
+    assert (facts["status"], facts["lower"], facts["upper"]) == ("solved", "24", "24")
+    assert facts["stats"]["depth"] == 6  # type: ignore[index]
+    facts = answer("solve", VALVE / "serviced.toml", code=1)
+    assert (facts["status"], facts["lower"], facts["upper"], facts["policy"]) == ("unsolvable", "inf", "inf", None)
+    assert facts["certificate"] == "VERIFIED"
+
+
+def test_solve_for_expected_cost_uses_the_weights(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    run("init", path)
+    text = path.read_text()
+    assert answer("solve", path, "--objective", "expected")["upper"] == "3"
+    path.write_text(text + "\n[weights]\nrunning = 4\n")
+    assert answer("solve", path, "--objective", "expected")["upper"] == "2"
+    path.write_text(text + "\n[weights]\nrunning = 0\n")
+    assert "[weights] running: 0 is not positive" in complaint("solve", path, "--objective", "expected")
+    path.write_text(text + "\n[weights]\nwalking = 1\n")
+    assert "'walking' is not a state" in complaint("solve", path)
+
+
+def test_a_limit_gives_the_interval_and_exit_3(tmp_path: Path) -> None:
+    import random
+
+    rng = random.Random(5)
+    names = [str(i) for i in range(60)]
+    rows = []
+    for a in "abc":
+        image = rng.sample(range(60), 60)
+        rows += [[names[i], a, "odd" if (a, i) == ("a", 7) else "even", names[image[i]]] for i in range(60)]
+    chosen = rng.sample(names, 12)
+    path = tmp_path / "hard.toml"
+    path.write_text(f"[model]\ntransitions = {json.dumps(rows)}\n[task]\nhypotheses = {json.dumps(chosen)}\n")
+    facts = answer("solve", path, "--time", "0.5", code=3)
+    assert facts["status"] == "bounded"
+    assert float(facts["lower"]) < float(facts["upper"])  # type: ignore[arg-type]
+    assert facts["certificate"] == "VERIFIED"
+
+
+def test_drawings_that_cannot_be_made_are_refused_before_the_search(tmp_path: Path) -> None:
+    assert "a drawing is .svg, .html or .dot" in complaint("solve", VALVE / "leak.toml", "--draw", tmp_path / "x.pdf")
+    assert "no directory" in complaint("solve", VALVE / "leak.toml", "--draw", tmp_path / "no" / "x.svg")
+
+
+def test_simulate_walks_every_hypothesis(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text(run("solve", VALVE / "leak.toml", "--json").stdout)
+    walks = answer("simulate", VALVE / "leak.toml", "--policy", plan)["walks"]
+    assert len(walks) == 16  # type: ignore[arg-type]
+    assert all(walk["right"] for walk in walks)  # type: ignore[union-attr]
+    assert max(int(walk["cost"]) for walk in walks) == 24  # type: ignore[union-attr]
+    plan.write_text("{}")
+    assert "nodes" in complaint("simulate", VALVE / "leak.toml", "--policy", plan)
+
+
+def test_fingerprint_names_classes_and_says_none_of_these(tmp_path: Path) -> None:
+    servers = sorted(SERVERS.glob("*.dot"))
+    facts = answer("fingerprint", *servers)
+    assert (facts["status"], facts["upper"], facts["expected"]) == ("solved", "7", "28/5")
+    assert facts["classes"] == [["alder", "elm"], ["birch"], ["cedar"], ["dogwood"]]
+    log = tmp_path / "seen.csv"
+    log.write_text("command,reading\nHELO,999\n")
+    done = run("fingerprint", *servers, "--transcript", log)
+    assert (done.returncode, done.stdout.strip()) == (3, "none of these: no machine explains the transcript")
+    log.write_text("command,reading\nHELO,250\nRESET,reset\nAUTH,503\nHELO,-\n")
+    assert answer("fingerprint", *servers, "--transcript", log)["explained_by"] == ["dogwood"]
+    assert "at least two" in complaint("fingerprint", servers[0])
+    assert "'x' is not a number" in complaint("fingerprint", *servers, "--reset-cost", "x")
