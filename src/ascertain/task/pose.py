@@ -40,7 +40,7 @@ class Pattern:
 class Log:
     """Hypotheses: the states that the plant may be in after this log."""
 
-    path: Path
+    path: str | Path
 
 
 def pose(
@@ -124,4 +124,4 @@ def _states(noisy: Model, exact: Model, hypotheses: Choice | Pattern | Log) -> I
         return states_matching(noisy, hypotheses.pattern)
     if not isinstance(hypotheses, Log):
         return choose_states(noisy, hypotheses)
-    return states_after_log(noisy, exact, read_log(hypotheses.path), str(hypotheses.path))
+    return states_after_log(noisy, exact, read_log(Path(hypotheses.path)), str(hypotheses.path))

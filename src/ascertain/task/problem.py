@@ -50,8 +50,9 @@ class Problem:
     unread: tuple[str, ...]
 
 
-def read_problem(path: Path) -> Problem:
+def read_problem(path: str | Path) -> Problem:
     """Read, check and pose the problem of a file."""
+    path = Path(path)
     data = _parse(path, read_text(path))
     try:
         unread = tuple(name for name in LATER if name in data)

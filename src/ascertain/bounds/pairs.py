@@ -1,0 +1,92 @@
+"""The pair bound: telling a whole set apart costs at least what its hardest pair costs.
+
+D(S) >= max over two members of S of their distance, because a policy for S settles each of its pairs. The bound is
+infinite exactly when two hypotheses with different labels are obstructed. Distances are measured on the states that
+hypotheses can become, and no others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ascertain.errors import LimitError
+from ascertain.quotients.separation import (
+    INFINITE,
+    PairDistances,
+    list_reachable,
+    measure_pairs,
+    pair_distances,
+    pair_number,
+    successors_within,
+)
+from ascertain.task.task import Task
+from ascertain.types import Action, IntArray, LongArray
+
+__all__ = [
+    "INFINITE",
+    "PairBound",
+    "PairDistances",
+    "bound_by_pairs",
+    "measure_pairs",
+    "measure_task",
+    "pair_distances",
+    "pair_number",
+]
+
+MOST_STATES = 20_000
+"""Beyond this many states the pairs no longer fit an ordinary memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairBound:
+    """A lower bound on D, the hypotheses that attain it and a cheapest word that settles these two."""
+
+    value: Fraction | None
+    """None when infinite."""
+    pair: tuple[int, int] | None
+    """The two hypotheses; None when there is nothing to settle."""
+    word: tuple[Action, ...] | None
+    """None when the bound is infinite."""
+
+
+def measure_task(task: Task) -> tuple[IntArray, PairDistances]:
+    """The states that hypotheses can become, and the distances between these, in their order."""
+    states = list_reachable(task.model, task.state)
+    if len(states) > MOST_STATES:
+        raise LimitError(
+            f"hypotheses can become {len(states)} different states and the pair bound takes at most {MOST_STATES}; "
+            "take the quotient first or ask for fewer hypotheses"
+        )
+    label = None if task.state_label is None else task.state_label[states]
+    cost, _ = task.integer_costs()
+    return states, measure_pairs(successors_within(task.model, states), task.model.behaviour[states], label, cost)
+
+
+def bound_by_pairs(task: Task) -> PairBound:
+    """The largest distance between two hypotheses of different labels, with the pair and its word."""
+    states, distances = measure_task(task)
+    element = np.searchsorted(states, task.state).astype(np.int64)
+    pair, worst = _hardest(element, task.label, distances)
+    if pair is None:
+        return PairBound(Fraction(0), None, ())
+    if worst == INFINITE:
+        return PairBound(None, pair, None)
+    g, h = (int(element[k]) for k in pair)
+    return PairBound(Fraction(worst, task.integer_costs()[1]), pair, distances.word(g, h))
+
+
+def _hardest(element: LongArray, label: IntArray, distances: PairDistances) -> tuple[tuple[int, int] | None, int]:
+    """The two hypotheses of different labels that are farthest apart, and their distance."""
+    pair, worst = None, 0
+    for h in range(1, len(element)):
+        low, high = np.minimum(element[:h], element[h]), np.maximum(element[:h], element[h])
+        row = np.where(label[:h] == label[h], 0, INFINITE)
+        apart = (row > 0) & (low < high)
+        row[apart] = distances.distance[(high * (high - 1) // 2 + low)[apart]]
+        g = int(row.argmax())
+        if int(row[g]) > worst:
+            pair, worst = (g, h), int(row[g])
+    return pair, worst

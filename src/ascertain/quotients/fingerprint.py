@@ -1,0 +1,45 @@
+"""Which of several machines is it? The question of fingerprinting, posed so that it has an answer.
+
+The plant is one of the machines, in its initial state. Only the actions that all of them know are used, and a reset
+that leads each back to its own initial state. Machines that nobody can tell apart on these actions share a label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from ascertain.errors import ModelError
+from ascertain.model import Model
+from ascertain.model.union import common_actions, union
+from ascertain.quotients.obstruction import coarsen
+from ascertain.task.pose import Reset, pose
+from ascertain.task.task import Task
+
+
+def pose_fingerprint(
+    machines: Mapping[str, Model],
+    *,
+    reset_cost: Fraction | int | None = 1,
+    reset_action: str = "RESET",
+    undefined: str = "forbidden",
+) -> Task:
+    """The task of naming the machine, up to those nobody can tell apart; without a reset where its cost is None."""
+    if len(machines) < 2:
+        raise ModelError("fingerprinting tells machines apart; at least two are needed")
+    for name, machine in machines.items():
+        if len(machine.initial) != 1:
+            raise ModelError(f"{name}: fingerprinting needs one initial state; this machine has {len(machine.initial)}")
+    actions = common_actions(machines.values())
+    if not actions:
+        raise ModelError("the machines have no action in common")
+    task = pose(
+        union(machines),
+        hypotheses="initial",
+        label="machine",
+        actions=actions,
+        undefined=undefined,
+        reset=None if reset_cost is None else Reset(reset_action),
+        cost={} if reset_cost is None else {reset_action: reset_cost},
+    )
+    return coarsen(task)
