@@ -1,0 +1,39 @@
+"""What the result of a search claims, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from ascertain.certificate.achieves import achieves_claim, achieves_expected_claim
+from ascertain.certificate.lower import lower_claim
+from ascertain.policy.automaton import Automaton
+from ascertain.search.solution import Objective, Proof, Solution, Solved, Unsolvable
+
+
+def solution_claims(solution: Solution, weights: Sequence[Fraction]) -> list[dict[str, Any]]:
+    """A claim for each side that the search has reached: the policy, and the lower bound or the impossibility.
+
+    `weights`, one for each hypothesis, matter for an expected cost only; its lower side has no claim, so what is
+    certified of a mean is that the policy attains it.
+    """
+    if isinstance(solution, Unsolvable):
+        return [_lower(solution.witness)]
+    upper = solution.cost if isinstance(solution, Solved) else solution.upper
+    claims: list[dict[str, Any]] = []
+    if upper is not None and solution.policy is not None:
+        claims.append(_achieves(upper, solution.policy, solution.objective, weights))
+    if solution.proof is not None:
+        claims.append(_lower(solution.proof))
+    return claims
+
+
+def _achieves(cost: Fraction, policy: Automaton, objective: Objective, weights: Sequence[Fraction]) -> dict[str, Any]:
+    if objective == "worst":
+        return achieves_claim(cost, policy)
+    return achieves_expected_claim(cost, weights, policy)
+
+
+def _lower(proof: Proof) -> dict[str, Any]:
+    return lower_claim(proof.bound, proof.rows, proof.root, proof.block)

@@ -1,0 +1,45 @@
+"""Certificates on disk: NAME.json, and beside it NAME.task.json, the task in the form that certificates speak of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ascertain import __version__
+from ascertain.errors import CertificateError
+from ascertain.model.files.text import write_whole
+from ascertain.task.canonical import canonical_bytes, task_data, task_hash
+from ascertain.task.task import Task
+
+FORMAT = "ascertain-certificate"
+VERSION = 1
+
+
+def certificate_data(task: Task, claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A certificate of this task as plain data."""
+    if not claims:
+        raise CertificateError("a certificate must claim something; there are no claims")
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "made_by": f"ascertain {__version__}",
+        "task_sha256": task_hash(task),
+        "claims": [dict(claim) for claim in claims],
+    }
+
+
+def write_certificate(path: str | Path, task: Task, claims: Sequence[Mapping[str, Any]]) -> tuple[Path, Path]:
+    """Write NAME.json and NAME.task.json, where `path` is NAME.json or NAME; returns both paths.
+
+    Each file appears whole or not at all, and the task before the certificate that needs it.
+    """
+    name = Path(path).name.removesuffix(".json")
+    if not name:
+        raise CertificateError(f"{os.fspath(path)!r} is not the name of a certificate")
+    certificate, beside = Path(path).with_name(f"{name}.json"), Path(path).with_name(f"{name}.task.json")
+    text = canonical_bytes(certificate_data(task, claims))
+    write_whole(beside, canonical_bytes(task_data(task)))
+    write_whole(certificate, text)
+    return certificate, beside

@@ -1,0 +1,67 @@
+"""The certificate: which task it belongs to, and a list of claims, each of which is checked by the file of its name.
+
+To teach the checker a new claim, write its file and name its function in `CLAIMS`: the function takes the task and the
+claim, raises Refuted or Malformed, or returns the sentence that it has proved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ascertain_check.achieves import check_achieves, check_achieves_expected
+from ascertain_check.lower import check_lower
+from ascertain_check.obstruction import check_obstruction
+from ascertain_check.quotient import check_quotient
+from ascertain_check.reading import Object, quote, read_json, read_list, read_map, read_object, read_text
+from ascertain_check.task import Task, read_header, read_task
+from ascertain_check.verdicts import Malformed, Refuted, Verdict, malformed, refuted, verified
+
+CLAIMS: dict[str, Callable[[Task, Object], str]] = {
+    "achieves": check_achieves,
+    "achieves-expected": check_achieves_expected,
+    "lower": check_lower,
+    "obstruction": check_obstruction,
+    "quotient": check_quotient,
+}
+
+
+def check(task_text: bytes, certificate_text: bytes) -> Verdict:
+    """What the certificate proves about the task; the first fault found decides."""
+    try:
+        return verified(prove_claims(task_text, certificate_text))
+    except Refuted as reason:
+        return refuted(str(reason))
+    except Malformed as reason:
+        return malformed(str(reason))
+
+
+def prove_claims(task_text: bytes, certificate_text: bytes) -> tuple[str, ...]:
+    """One sentence for every claim, all of them proved."""
+    task = read_task(task_text)
+    claims = read_claims(task, certificate_text)
+    return tuple(CLAIMS[read_text(claim["claim"], "claim")](task, claim) for claim in claims)
+
+
+def read_claims(task: Task, text: bytes) -> list[Object]:
+    """The claims, each of a kind that is known, of a certificate that belongs to this task."""
+    data = read_object(
+        read_json(text, "the certificate"),
+        "format version made_by task_sha256 claims",
+        "the certificate",
+    )
+    read_header(data, "ascertain-certificate", "the certificate")
+    read_text(data["made_by"], "made_by")
+    digest = read_text(data["task_sha256"], "task_sha256")
+    if not re.fullmatch("[0-9a-f]{64}", digest):
+        raise Malformed("task_sha256 must be 64 hexadecimal digits in lower case")
+    claims = [read_map(claim, "a claim") for claim in read_list(data["claims"], "claims")]
+    if not claims:
+        raise Malformed("a certificate must claim something")
+    for claim in claims:
+        name = read_text(claim.get("claim"), "claim")
+        if name not in CLAIMS:
+            raise Malformed(f"the claim {quote(name)} is not known to this checker")
+    if digest != task.sha256:
+        raise Refuted("the certificate belongs to another task")
+    return claims

@@ -1,0 +1,152 @@
+"""The claim that no policy settles the question for less than a stated cost, or at all: rows that bound one another.
+
+Throughout: a *configuration* R is a set of pairs (label, state); it is *pure* when it holds one label. R_{a,y} is what
+becomes of R when action a is done and y is read: the pairs (label, successor) of the members that read y. In a task
+about the current state the label of a pair is always that of its state. A policy *solves* R at cost C when, for every
+member, it only asks what all members with the same transcript allow, answers the right label, and costs at most C. A
+policy that solves R solves each subset of R at the same cost.
+
+A row is a configuration R with a bound b, a rational or infinite. The rows are *consistent* when for every row
+
+1. R is not pure, and
+2. two members of R share a state and differ in label, or for every action a that all members of R allow, b <= c(a), or
+   the row names a reading y and a row (R', b') with R' contained in R_{a,y} and b' >= b - c(a), where inf - c = inf.
+
+*Theorem.* If the rows are consistent, no policy solves the configuration R of any row at a cost less than its bound b.
+
+*Proof.* Suppose some policies do, for some rows. A policy that solves R ends for every member, so on the transcripts
+of the members it is a finite tree; among all such pairs of a row and a tree, choose one with a tree T of least height.
+T does not begin with an answer, for R is not pure. So it begins with an action a, which all members of R allow, and
+c(a) <= (cost of T) < b. Members that share a state have the same transcript for ever, so a policy answers all of them
+alike: were two of their labels different, T would not solve R. (In a task about the current state they never are.) So
+the row names y and R'. As R' is not pure it is not empty, so neither is R_{a,y}, and what T does after reading y solves
+R_{a,y}, and therefore R', at a cost of at most (cost of T) - c(a) < b - c(a) <= b'. That is another such pair with a
+lower tree, which contradicts the choice. QED. Nothing was assumed about rows naming each other in circles, nor about
+finite bounds: the induction is on the height of the tree, not along the rows.
+
+The claim names a row whose configuration is contained in that of the task, so its bound holds for the task.
+
+*Classes.* A claim may bring a stable partition (see quotient.py), which is checked on the original task; its rows then
+hold pairs (label, class) and are checked on the quotient. A state and its class allow the same actions and give the
+same readings, so a policy solves a set of pairs (label, state) at cost C exactly when it solves, in the quotient, the
+pairs (label, class of the state); what is proved there holds for the task. Without one each state is its own class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ascertain_check.quotient import Quotient, read_quotient
+from ascertain_check.reading import (
+    Object,
+    read_index,
+    read_key,
+    read_list,
+    read_map,
+    read_object,
+    read_rational,
+)
+from ascertain_check.task import Pair, Task
+from ascertain_check.verdicts import Malformed, Refuted
+
+
+@dataclass(frozen=True)
+class Row:
+    """A configuration, its bound (None when infinite), and for actions the reading and the row that are named."""
+
+    members: frozenset[Pair]
+    bound: Fraction | None
+    moves: dict[int, Pair]
+
+
+def check_lower(task: Task, claim: Object) -> str:
+    task.need_machine("lower")
+    data = read_object(claim, "claim cost row rows block?", "the claim 'lower'")
+    cost = read_bound(data["cost"], "cost")
+    quotient = read_quotient(task, data.get("block", list(range(task.num_states))))
+    rows = read_rows(task, quotient, data["rows"])
+    for number in range(len(rows)):
+        check_row(task, quotient, rows, number)
+    check_root(task, quotient, rows, data["row"], cost)
+    return "no policy settles the question" if cost is None else f"no policy settles the question for less than {cost}"
+
+
+def check_root(task: Task, quotient: Quotient, rows: list[Row], value: object, cost: Fraction | None) -> None:
+    """The row named by the claim speaks of the task and says enough. To say that a cost is not negative needs none."""
+    if value is None:
+        if cost != 0:
+            raise Refuted("a cost above 0 needs a row")
+        return
+    root = rows[read_index(value, len(rows), "row")]
+    if not root.members <= {(k, quotient.block[s]) for k, s in task.hypotheses}:
+        raise Refuted("the row that is named holds a pair that is not a hypothesis")
+    if not reaches(root.bound, cost):
+        raise Refuted("the row that is named has a bound below the cost that is claimed")
+
+
+def check_row(task: Task, quotient: Quotient, rows: list[Row], number: int) -> None:
+    """Conditions 1 and 2 for one row."""
+    row, where = rows[number], f"row {number}"
+    if quotient.current is not None and any(quotient.current[c] != k for k, c in row.members):
+        raise Refuted(f"{where} holds a pair whose label is not that of its state")
+    if len({k for k, _ in row.members}) < 2:
+        raise Refuted(f"{where} is pure: it holds fewer than two labels")
+    if len({c for _, c in row.members}) < len(row.members):
+        return
+    for a, cost in enumerate(task.cost):
+        if all(quotient.successor[c][a] is not None for _, c in row.members):
+            check_move(quotient, rows, number, a, cost)
+
+
+def check_move(quotient: Quotient, rows: list[Row], number: int, a: int, cost: Fraction) -> None:
+    """Condition 2 for one action that all members allow."""
+    row, where = rows[number], f"row {number}"
+    if row.bound is not None and row.bound <= cost:
+        return
+    if a not in row.moves:
+        raise Refuted(f"{where} says nothing of action {a}, which all its members allow")
+    y, target = row.moves[a]
+    if not rows[target].members <= propagate(quotient, row.members, a, y):
+        raise Refuted(f"{where}: row {target} is not contained in what is left after action {a} and reading {y}")
+    if not reaches(rows[target].bound, None if row.bound is None else row.bound - cost):
+        raise Refuted(f"{where}: the bound of row {target} is too low after action {a}")
+
+
+def propagate(quotient: Quotient, members: frozenset[Pair], a: int, y: int) -> set[Pair]:
+    """R_{a,y}, for an action that all members allow."""
+    result: set[Pair] = set()
+    for k, c in members:
+        successor = quotient.successor[c][a]
+        if successor is not None and quotient.behaviour[c][a] == y:
+            result.add((k if quotient.current is None else quotient.current[successor], successor))
+    return result
+
+
+def reaches(bound: Fraction | None, needed: Fraction | None) -> bool:
+    """Whether bound >= needed, where None is infinite."""
+    return bound is None or (needed is not None and bound >= needed)
+
+
+def read_rows(task: Task, quotient: Quotient, value: object) -> list[Row]:
+    items = read_list(value, "rows")
+    return [read_row(task, quotient, item, f"row {i}", len(items)) for i, item in enumerate(items)]
+
+
+def read_row(task: Task, quotient: Quotient, value: object, where: str, size: int) -> Row:
+    data = read_object(value, "set bound moves", where)
+    entries = [read_list(entry, where, 2) for entry in read_list(data["set"], where)]
+    pairs = [(read_index(k, task.num_labels, where), read_index(c, quotient.num_classes, where)) for k, c in entries]
+    if len(set(pairs)) < len(pairs):
+        raise Malformed(f"{where} lists a member twice")
+    moves: dict[int, Pair] = {}
+    for key, move in read_map(data["moves"], where).items():
+        y, target = read_list(move, where, 2)
+        a = read_key(key, task.num_actions, where)
+        moves[a] = (read_index(y, task.num_readings, where), read_index(target, size, where))
+    return Row(frozenset(pairs), read_bound(data["bound"], where), moves)
+
+
+def read_bound(value: object, where: str) -> Fraction | None:
+    """A rational, or None for "inf"."""
+    return None if value == "inf" else read_rational(value, where)

@@ -1,0 +1,152 @@
+"""The task, read from its canonical JSON form and validated once.
+
+Throughout: s is a state, a an action, y a reading, k a label, all of them indices. `successor[s][a]` is where a leads
+from s, or None where a is not allowed in s. `behaviour[s][a]` is what is read there: the reading itself on a machine,
+the number of its law on a noisy machine (laws are listed once each, so equal numbers mean equal laws). A hypothesis is
+a pair (k, s): the plant may be in s, and then k is the right answer. In a task about the *current* state, `current[s]`
+is the label of every state and the right answer is the label of the state that the experiment ends in; otherwise
+`current` is None and the label stays with the hypothesis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
+from typing import TypeAlias
+
+from ascertain_check.reading import (
+    Object,
+    canonical_bytes,
+    read_index,
+    read_json,
+    read_list,
+    read_names,
+    read_object,
+    read_rational,
+)
+from ascertain_check.verdicts import Malformed, Refuted
+
+Table: TypeAlias = list[list[int | None]]
+Pair: TypeAlias = tuple[int, int]
+"""(label, state), or (label, class)."""
+
+
+@dataclass(frozen=True)
+class Task:
+    noisy: bool
+    num_readings: int
+    num_labels: int
+    successor: Table
+    behaviour: Table
+    hypotheses: list[Pair]
+    cost: list[Fraction]
+    current: list[int] | None
+    sha256: str
+
+    @property
+    def num_states(self) -> int:
+        return len(self.successor)
+
+    @property
+    def num_actions(self) -> int:
+        return len(self.cost)
+
+    def need_machine(self, claim: str) -> None:
+        """Refuse a claim that has no meaning where readings are random."""
+        if self.noisy:
+            raise Refuted(f"the claim {claim!a} is about machines without noise; this task has a noisy one")
+
+    def label_after(self, label: int, state: int) -> int:
+        """The right answer in this state for a hypothesis that started with this label."""
+        return label if self.current is None else self.current[state]
+
+
+def read_task(text: bytes) -> Task:
+    data = read_object(
+        read_json(text, "the task"),
+        "format version model hypotheses labels cost alpha beta current",
+        "the task",
+    )
+    read_header(data, "ascertain-task", "the task")
+    kind, num_readings, successor, behaviour = read_model(data["model"])
+    num_states, num_actions = len(successor), len(successor[0])
+    num_labels = len(read_names(data["labels"], "labels"))
+    hypotheses = read_hypotheses(data["hypotheses"], num_states, num_labels)
+    cost = [read_rational(c, "a cost") for c in read_list(data["cost"], "cost", num_actions)]
+    if not all(cost):
+        raise Malformed("a cost must be positive")
+    for risk in ("alpha", "beta"):
+        if read_rational(data[risk], risk) >= 1:
+            raise Malformed(f"{risk} must be less than 1")
+    current = read_current(data["current"], num_states, num_labels)
+    if current is not None and any(current[s] != k for k, s in hypotheses):
+        raise Malformed("in a task about the current state each hypothesis has the label of its state")
+    digest = sha256(canonical_bytes(data, "the task")).hexdigest()
+    noisy = kind == "noisy"
+    return Task(noisy, num_readings, num_labels, successor, behaviour, hypotheses, cost, current, digest)
+
+
+def read_header(data: Object, name: str, where: str) -> None:
+    """Every file says what it is, in which version."""
+    if data["format"] != name or type(data["version"]) is not int or data["version"] != 1:
+        raise Malformed(f'{where} must have the format "{name}" and the version 1')
+
+
+def read_model(value: object) -> tuple[str, int, Table, Table]:
+    """The kind of the model, the number of its readings and its two tables."""
+    kind = read_object(value, "kind states actions readings successor output? law? laws?", "the model")["kind"]
+    if kind not in ("machine", "noisy"):
+        raise Malformed('the kind of the model must be "machine" or "noisy"')
+    own = "output" if kind == "machine" else "law laws"
+    data = read_object(value, f"kind states actions readings successor {own}", f"a model of kind {kind!a}")
+    num_states = len(read_names(data["states"], "states"))
+    num_actions = len(read_names(data["actions"], "actions"))
+    num_readings = len(read_names(data["readings"], "readings"))
+    successor = read_table(data["successor"], num_states, num_actions, num_states, "successor")
+    if kind == "machine":
+        behaviour = read_table(data["output"], num_states, num_actions, num_readings, "output")
+    else:
+        num_laws = read_laws(data["laws"], num_readings)
+        behaviour = read_table(data["law"], num_states, num_actions, num_laws, "law")
+    if [[x is None for x in row] for row in successor] != [[x is None for x in row] for row in behaviour]:
+        raise Malformed("an action must have both a successor and a reading in a state, or neither")
+    return str(kind), num_readings, successor, behaviour
+
+
+def read_table(value: object, num_states: int, num_actions: int, bound: int, where: str) -> Table:
+    rows = [read_list(row, where, num_actions) for row in read_list(value, where, num_states)]
+    return [[None if x is None else read_index(x, bound, where) for x in row] for row in rows]
+
+
+def read_laws(value: object, num_readings: int) -> int:
+    """The number of laws, after checking that each is a law and stands once."""
+    laws = [read_law(law, num_readings) for law in read_list(value, "laws")]
+    if len(set(laws)) < len(laws):
+        raise Malformed("a reading law is listed twice")
+    return len(laws)
+
+
+def read_law(value: object, num_readings: int) -> tuple[tuple[int, Fraction], ...]:
+    pairs = [read_list(pair, "an entry of a law", 2) for pair in read_list(value, "a law")]
+    law = tuple((read_index(y, num_readings, "a reading"), read_rational(p, "a probability")) for y, p in pairs)
+    readings = [y for y, _ in law]
+    if readings != sorted(set(readings)):
+        raise Malformed("a law must list its readings in ascending order, each once")
+    if not all(p for _, p in law) or sum(p for _, p in law) != 1:
+        raise Malformed("the probabilities of a law must be positive and sum to 1")
+    return law
+
+
+def read_hypotheses(value: object, num_states: int, num_labels: int) -> list[Pair]:
+    entries = [read_list(entry, "a hypothesis", 2) for entry in read_list(value, "hypotheses")]
+    pairs = [(read_index(k, num_labels, "a label"), read_index(s, num_states, "a state")) for s, k in entries]
+    if not pairs or len(set(pairs)) < len(pairs):
+        raise Malformed("there must be at least one hypothesis, each listed once")
+    return pairs
+
+
+def read_current(value: object, num_states: int, num_labels: int) -> list[int] | None:
+    if value is None:
+        return None
+    return [read_index(k, num_labels, "the label of a state") for k in read_list(value, "current", num_states)]

@@ -1,0 +1,190 @@
+"""Ways to spoil a true claim, for the soundness campaign. Each function changes a claim in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+Claim = dict[str, Any]
+RATIONALS = ("0", "1/3", "1/2", "1", "3/2", "2", "3", "7/2", "5", "8", "13", "1000")
+
+
+def spoil_cost(rng: Random, claim: Claim) -> None:
+    claim["cost"] = rng.choice([*RATIONALS, "inf"])
+
+
+def shift_cost(rng: Random, claim: Claim) -> None:
+    """A little less, or a little more."""
+    if claim["cost"] != "inf":
+        claim["cost"] = str(max(Fraction(0), Fraction(claim["cost"]) + Fraction(rng.randint(-3, 3), 2)))
+
+
+def spoil_policy(rng: Random, claim: Claim) -> None:
+    nodes = claim["policy"]["nodes"]
+    v = rng.randrange(len(nodes))
+    node = nodes[v]
+    if "answer" in node:
+        node["answer"] = rng.randint(0, 2)
+    elif rng.random() < 0.3:
+        node["ask"] = rng.randint(0, 2)
+    elif node["next"] and rng.random() < 0.8:
+        node["next"][rng.choice(sorted(node["next"]))] = rng.randint(v, len(nodes) - 1)
+    else:
+        node["next"][str(rng.randint(0, 2))] = rng.randint(v, len(nodes) - 1)
+
+
+def cut_policy(rng: Random, claim: Claim) -> None:
+    """A node answers early, or a reading is forgotten."""
+    nodes = claim["policy"]["nodes"]
+    v = rng.randrange(len(nodes))
+    if nodes[v].get("next") and rng.random() < 0.5:
+        nodes[v]["next"].popitem()
+    else:
+        nodes[v] = {"answer": rng.randint(0, 2)}
+
+
+def spoil_weights(rng: Random, claim: Claim) -> None:
+    if "weights" in claim:
+        claim["weights"][rng.randrange(len(claim["weights"]))] = rng.choice(RATIONALS)
+
+
+def pick_row(rng: Random, claim: Claim) -> dict[str, Any]:
+    return rng.choice(claim["rows"]) if claim["rows"] else {"set": [], "moves": {}, "bound": "0"}
+
+
+def spoil_bound(rng: Random, claim: Claim) -> None:
+    pick_row(rng, claim)["bound"] = rng.choice([*RATIONALS, "inf"])
+
+
+def raise_everything(rng: Random, claim: Claim) -> None:
+    """All bounds and the claim rise together: the lie that is hardest to see."""
+    more = Fraction(rng.randint(1, 4), 2)
+    for holder, key in [(claim, "cost"), *((row, "bound") for row in claim["rows"])]:
+        if holder[key] != "inf":
+            holder[key] = rng.choice([str(Fraction(holder[key]) + more)] * 9 + ["inf"])
+
+
+def pretend_infinite(rng: Random, claim: Claim) -> None:
+    for row in claim["rows"]:
+        row["bound"] = "inf"
+    claim["cost"] = "inf"
+
+
+def spoil_members(rng: Random, claim: Claim) -> None:
+    members = pick_row(rng, claim)["set"]
+    if members and rng.random() < 0.6:
+        members.remove(rng.choice(members))
+    if rng.random() < 0.6:
+        members.append([rng.randint(0, 2), rng.randint(0, 4)])
+
+
+def spoil_move(rng: Random, claim: Claim) -> None:
+    moves = pick_row(rng, claim)["moves"]
+    target = [rng.randint(0, 2), rng.randrange(max(1, len(claim["rows"])))]
+    key = rng.choice(sorted(moves)) if moves and rng.random() < 0.7 else str(rng.randint(0, 2))
+    if rng.random() < 0.2:
+        moves.pop(key, None)
+    else:
+        moves[key] = [moves[key][0], target[1]] if key in moves and rng.random() < 0.6 else target
+
+
+def spoil_rows(rng: Random, claim: Claim) -> None:
+    rows = claim["rows"]
+    if not rows:
+        rows.append({"set": [[0, 0], [1, 1]], "bound": "1", "moves": {"0": [0, 0], "1": [0, 0], "2": [0, 0]}})
+        claim["row"] = 0
+    elif rng.random() < 0.4:
+        rows.pop(rng.randrange(len(rows)))
+    elif rng.random() < 0.5:
+        claim["row"] = rng.choice([None, *range(len(rows))])
+    else:
+        i, j = rng.randrange(len(rows)), rng.randrange(len(rows))
+        rows[i]["set"], rows[j]["set"] = rows[j]["set"], rows[i]["set"]
+
+
+def spoil_block(rng: Random, claim: Claim) -> None:
+    if "block" not in claim:
+        return
+    block, kind = claim["block"], rng.randrange(3)
+    if kind == 0:
+        block[rng.randrange(len(block))] = rng.randrange(len(block))
+    elif kind == 1:
+        merge_classes(rng, block)
+    else:
+        names = rng.sample(range(max(block) + 1), max(block) + 1)
+        block[:] = [names[c] for c in block]
+
+
+def merge_classes(rng: Random, block: list[int]) -> None:
+    """Two classes become one, and the numbers close up."""
+    c, d = rng.randint(0, max(block)), rng.randint(0, max(block))
+    merged = [c if x == d else x for x in block]
+    number = {x: i for i, x in enumerate(dict.fromkeys(merged))}
+    block[:] = [number[x] for x in merged]
+
+
+def drop_block(rng: Random, claim: Claim) -> None:
+    if claim["claim"] == "lower":
+        claim.pop("block", None)
+
+
+def spoil_splits(rng: Random, claim: Claim) -> None:
+    splits = claim["splits"]
+    if splits and rng.random() < 0.5:
+        splits.pop(rng.randrange(len(splits)))
+    else:
+        splits.insert(rng.randint(0, len(splits)), [rng.randint(0, 3), rng.randint(0, 2)])
+
+
+def spoil_pairs(rng: Random, claim: Claim) -> None:
+    pairs = claim["pairs"]
+    if pairs and rng.random() < 0.5:
+        pairs.pop(rng.randrange(len(pairs)))
+    else:
+        pairs.append([rng.randint(0, 4), rng.randint(0, 4)])
+
+
+def spoil_pair(rng: Random, claim: Claim) -> None:
+    claim["pair"][rng.randrange(2)] = rng.randint(0, 4)
+
+
+def poke(rng: Random, claim: Claim) -> None:
+    """Any leaf at all gets a small value of its own kind, or of another."""
+    here: Any = claim
+    while True:
+        keys = list(here) if isinstance(here, dict) else list(range(len(here)))
+        if not keys:
+            return
+        key = rng.choice(keys)
+        if not isinstance(here[key], dict | list):
+            small = rng.randint(0, 4)
+            here[key] = rng.choice([small, small, small, rng.choice(RATIONALS), None, True, "inf", -1])
+            return
+        here = here[key]
+
+
+Spoiler = Callable[[Random, Claim], None]
+POLICY: list[Spoiler] = [spoil_cost, shift_cost, spoil_policy, spoil_policy, cut_policy, spoil_weights, poke]
+ROWS: list[Spoiler] = [spoil_bound, raise_everything, pretend_infinite, spoil_members, spoil_move, spoil_rows]
+SPOILERS: dict[str, list[Spoiler]] = {
+    "achieves": POLICY,
+    "achieves-expected": POLICY,
+    "lower": [*ROWS, spoil_cost, shift_cost, spoil_block, drop_block, poke],
+    "quotient": [spoil_block, spoil_block, spoil_splits, poke],
+    "obstruction": [spoil_pairs, spoil_pair, poke],
+}
+
+
+def shaped(claim: Claim) -> bool:
+    """Whether a claim still has the shape that spoilers expect; poking may have broken it."""
+    shape = {"cost": str, "policy": dict, "rows": list, "block": list, "splits": list, "pairs": list, "pair": list}
+    rows = claim.get("rows", [])
+    return (
+        all(isinstance(claim[key], kind) for key, kind in shape.items() if key in claim)
+        and all(
+            isinstance(row["bound"], str) and all(isinstance(m, list) for m in row["moves"].values()) for row in rows
+        )
+        and all(type(c) is int and c >= 0 for c in claim.get("block", []))
+    )
