@@ -23,7 +23,7 @@ from ascertain.certificate import (
     quotient_claim,
     write_certificate,
 )
-from ascertain.errors import CertificateError
+from ascertain.errors import CertificateError, FileError
 from ascertain.model import Machine
 from ascertain.policy.automaton import Automaton
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
@@ -194,7 +194,7 @@ def test_the_task_is_written_beside_the_certificate_and_no_draft_is_left(tmp_pat
 
 
 def test_a_certificate_that_cannot_be_written_is_an_error_that_names_the_file(tmp_path: Path) -> None:
-    with pytest.raises(CertificateError, match=r"proof\.task\.json cannot be written"):
+    with pytest.raises(FileError, match=r"proof\.task\.json: the file cannot be written"):
         write_certificate(tmp_path / "absent" / "proof", register(1), [quotient_claim(register(1), np.arange(2))])
 
 
@@ -209,7 +209,7 @@ def test_a_failed_write_leaves_the_old_certificate_and_no_draft(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(CertificateError, match="No space left"):
+    with pytest.raises(FileError, match="No space left"):
         write_certificate(tmp_path / "proof", task, [obstruction_claim(_merged(), 0, 1)])
     assert certificate.read_bytes() == old
     assert sorted(p.name for p in tmp_path.iterdir()) == ["proof.json", "proof.task.json"]
