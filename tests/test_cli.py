@@ -79,6 +79,15 @@ def test_inspect_of_a_problem_says_whether_it_is_obstructed() -> None:
     assert "no experiment tells them apart" in run("inspect", VALVE / "serviced.toml").stdout
 
 
+def test_inspect_of_a_boolean_plant_lists_no_states(tmp_path: Path) -> None:
+    path = tmp_path / "plant.toml"
+    path.write_text("bits = 24\nflip = '1/50'\n[[command]]\nname = 'a'\ngates = [['set', 'b3']]\ntap = 'b0'\n")
+    facts = answer("inspect", path)
+    assert (facts["kind"], facts["bits"], facts["states"], facts["actions"]) == ("boolean", 24, 2**24, 1)
+    path.write_text("bits = 24\n")
+    assert "command" in complaint("inspect", path)
+
+
 def test_quotient_lists_classes_and_writes_the_reduced_model(tmp_path: Path) -> None:
     out = tmp_path / "reduced.json"
     facts = answer("quotient", VALVE / "leak.toml", "--out", out)

@@ -198,6 +198,55 @@ def test_several_models_and_their_common_actions() -> None:
     assert problem.task.model.actions == ("HELO", "AUTH", "SEND", "QUIT", "RESET")
 
 
+PLANT = """
+[model]
+bits = ["pump", "valve", "full"]
+flip = "1/10"
+[[model.command]]
+name = "fill"
+gates = [["and", "full", "pump", "valve"]]
+tap = "full"
+[[model.command]]
+name = "look"
+gates = []
+tap = "pump"
+"""
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ('{ bits = ["valve", "pump"] }', ["valve=0 pump=0", "valve=0 pump=1", "valve=1 pump=0", "valve=1 pump=1"] * 2),
+        ('{ expression = "pump and not valve" }', ["false", "true", "false", "false"] * 2),
+    ],
+)
+def test_a_small_boolean_plant_is_enumerated_and_labelled_by_its_bits(
+    tmp_path: Path, label: str, expected: list[str]
+) -> None:
+    task = read_problem(write(tmp_path, f"{PLANT}[task]\nlabel = {label}\n[reset]\naction = 'OFF'\nto = '000'\n")).task
+    assert task.model.states == tuple(format(s, "03b") for s in range(8))
+    assert [task.labels[k] for k in task.label] == expected
+    fill, off = task.model.actions.index("fill"), task.model.actions.index("OFF")
+    assert task.model.successor[0b011, fill] == 0b111
+    assert task.model.reading_law(0b011, fill) == {0: Fraction(1, 10), 1: Fraction(9, 10)}
+    assert task.model.reading_law(0b011, off) == {task.model.readings.index("reset"): Fraction(1)}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (PLANT + "[task]\nlabel = { bits = ['pmup'] }", "'pmup' is not a bit of the plant; did you mean 'pump'"),
+        (PLANT + "[task]\nlabel = { bits = 'pump' }", "must be a list of names"),
+        (PLANT + "[task]\nlabel = { expression = 'pump and' }", "expression"),
+        (PLANT + "[noise]\nflip = '1/3'", "this model says its noise itself"),
+        ("[model]\nbits = 17\n[[model.command]]\nname = 'a'\ngates = []\ntap = 'b0'\n", "16"),
+    ],
+)
+def test_what_a_boolean_plant_cannot_do_is_said(tmp_path: Path, text: str, sentence: str) -> None:
+    with pytest.raises(AscertainError, match=sentence):
+        read_problem(write(tmp_path, text))
+
+
 def test_sections_for_later_verbs_are_named_as_unread(tmp_path: Path) -> None:
     path = write(tmp_path, INLINE + "[observe]\nnominal = 'empty'\n")
     assert read_problem(path).unread == ("observe",)

@@ -79,9 +79,9 @@ def command(
 
 def _read_models(paths: list[Path]) -> dict[str, Any]:
     from ascertain.errors import FileError
-    from ascertain.model.files import read_model
+    from ascertain.model.files import read_listed
 
-    models = {path.stem: read_model(path) for path in paths}
+    models = {path.stem: read_listed(path) for path in paths}
     if len(models) < len(paths):
         raise FileError("two files have the same name; rename one, as machines are called after their files")
     return models

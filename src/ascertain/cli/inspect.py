@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from ascertain.model import Model
+    from ascertain.model import BooleanPlant, Model
     from ascertain.quotients.obstruction import Obstruction
     from ascertain.quotients.quotient import Quotient
     from ascertain.task.task import Task
 
 
 def command(
-    file: Annotated[Path, typer.Argument(help="A model (.dot, .json) or a problem (.toml).")],
+    file: Annotated[Path, typer.Argument(help="A model (.dot, .json, Boolean plant .toml) or a problem (.toml).")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
 ) -> None:
     """Say what a model or a problem is: its size, its classes, and whether any experiment can settle the question.
@@ -24,15 +24,18 @@ def command(
 
     Example:  ascertain inspect problem.toml
     """
-    from ascertain.cli.output import print_json
+    from ascertain.cli.output import print_json, print_table
     from ascertain.cli.problems import load_problem
+    from ascertain.model import BooleanPlant
     from ascertain.model.files import read_model
+    from ascertain.model.files.boolean_toml import is_plant
     from ascertain.quotients.obstruction import find_obstruction
     from ascertain.quotients.quotient import take_quotient
 
-    if file.suffix != ".toml":
-        facts = _model_facts(read_model(file))
-        print_json("inspect", facts) if as_json else _print_model(file, facts)
+    if file.suffix != ".toml" or is_plant(file):
+        model = read_model(file)
+        facts = _plant_facts(model) if isinstance(model, BooleanPlant) else _model_facts(model)
+        print_json("inspect", facts) if as_json else print_table(str(file), _rows(facts))
         return
     task = load_problem(file).task
     quotient = take_quotient(task)
@@ -41,6 +44,19 @@ def command(
     print_json("inspect", facts) if as_json else _print_task(file, facts)
     if obstruction is not None:
         raise typer.Exit(1)
+
+
+def _plant_facts(plant: BooleanPlant) -> dict[str, Any]:
+    return {
+        "kind": plant.kind,
+        "bits": plant.num_bits,
+        "states": 2**plant.num_bits,
+        "actions": plant.num_commands,
+        "readings": len(plant.readings),
+        "flip": str(plant.flip),
+        "reversible_commands": sum(command.is_reversible for command in plant.commands),
+        "tapped_bits": len({command.tap for command in plant.commands}),
+    }
 
 
 def _model_facts(model: Model) -> dict[str, Any]:
@@ -85,12 +101,6 @@ def _obstruction_facts(task: Task, obstruction: Obstruction) -> dict[str, Any]:
         "sentence": obstruction.sentence,
         "coarsening": [list(group) for group in obstruction.groups],
     }
-
-
-def _print_model(file: Path, facts: dict[str, Any]) -> None:
-    from ascertain.cli.output import print_table
-
-    print_table(str(file), _rows(facts))
 
 
 def _print_task(file: Path, facts: dict[str, Any]) -> None:

@@ -1,12 +1,14 @@
-"""What the plant is: machines with and without noise, how to build them, and the files they live in."""
+"""What the plant is: machines with and without noise, Boolean plants, how to build them, and the files they live in."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
+from ascertain.model.boolean import BooleanPlant
 from ascertain.model.machine import Machine
 from ascertain.model.noisy import NoisyMachine
 
 Model: TypeAlias = Machine | NoisyMachine
+"""A model whose states are listed."""
 
-__all__ = ["Machine", "Model", "NoisyMachine"]
+__all__ = ["BooleanPlant", "Machine", "Model", "NoisyMachine"]

@@ -5,17 +5,20 @@
     { s1 = "safe", "*" = "unsafe" }  a table by state name; "*" stands for all the others
     { nominal = "s0" }               "nominal" for that state, "other" for the rest
     { pattern = "^(open|shut)" }     what the pattern finds in the name (its first group if it has one), else "other"
+    { bits = ["b0", "b3"] }          of a Boolean plant: the values of these bits, as in "b0=1 b3=0"
+    { expression = "b0 and not b3" } of a Boolean plant: "true" or "false"
 
 The table form is meant unless its only key is one of the words nominal, pattern, bits, expression.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias, cast
 
 from ascertain.errors import TaskError, did_you_mean
-from ascertain.model import Model
+from ascertain.model import BooleanPlant, Model
+from ascertain.model.expression import parse_expression
 from ascertain.task.pattern import search_names
 from ascertain.types import State
 
@@ -26,15 +29,17 @@ OTHER = "other"
 _WORDS = ("nominal", "pattern", "bits", "expression")
 
 
-def label_states(model: Model, spec: LabelSpec, states: Iterable[State]) -> list[str]:
-    """The labels of these states, in their order."""
+def label_states(
+    model: Model, spec: LabelSpec, states: Iterable[State], plant: BooleanPlant | None = None
+) -> list[str]:
+    """The labels of these states, in their order; `plant` is what the model enumerates, if it does."""
     wanted = list(states)
     if callable(spec):
         return [spec(model.states[s]) for s in wanted]
     if isinstance(spec, str):
         return _by_word(model, spec, wanted)
     if len(spec) == 1 and (word := next(iter(spec))) in _WORDS:
-        return _by_rule(model, word, spec[word], wanted)
+        return _by_rule(model, plant, word, spec[word], wanted)
     return _by_table(model, spec, wanted)
 
 
@@ -49,9 +54,11 @@ def _by_word(model: Model, word: str, states: list[State]) -> list[str]:
     raise TaskError(f'label: {word!r} is not understood; write "state", "machine" or a table{known}')
 
 
-def _by_rule(model: Model, word: str, value: object, states: list[State]) -> list[str]:
+def _by_rule(model: Model, plant: BooleanPlant | None, word: str, value: object, states: list[State]) -> list[str]:
     if word in {"bits", "expression"}:
-        raise TaskError(f"label: {word} is for Boolean plants; this model is a {model.kind}")
+        if plant is None:
+            raise TaskError(f"label: {word} is for Boolean plants; this model is a {model.kind}")
+        return _by_bits(plant, value, states) if word == "bits" else _by_expression(plant, value, states)
     if not isinstance(value, str):
         raise TaskError(f"label: {word} must be text")
     if word == "nominal":
@@ -59,6 +66,20 @@ def _by_rule(model: Model, word: str, value: object, states: list[State]) -> lis
         return ["nominal" if s == nominal else OTHER for s in states]
     found = search_names(value, (model.states[s] for s in states), "label: pattern")
     return [OTHER if label is None else label for label in found]
+
+
+def _by_bits(plant: BooleanPlant, value: object, states: list[State]) -> list[str]:
+    if not isinstance(value, list | tuple) or not value:
+        raise TaskError('label: bits must be a list of names, such as bits = ["b0"]')
+    bits = [(str(name), plant.bit_named(str(name), "label: bits")) for name in cast("Sequence[object]", value)]
+    return [" ".join(f"{name}={s >> i & 1}" for name, i in bits) for s in states]
+
+
+def _by_expression(plant: BooleanPlant, value: object, states: list[State]) -> list[str]:
+    if not isinstance(value, str):
+        raise TaskError("label: expression must be text")
+    expression = parse_expression(value, plant.bits, "label: expression")
+    return [str(expression.holds(s)).lower() for s in states]
 
 
 def _by_table(model: Model, table: Mapping[str, object], states: list[State]) -> list[str]:

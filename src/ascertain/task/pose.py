@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from ascertain.errors import TaskError, did_you_mean
-from ascertain.model import Model, NoisyMachine
+from ascertain.model import BooleanPlant, Machine, Model
+from ascertain.model.boolean import enumerate_machine, list_states
 from ascertain.model.build import complete, forbid_entering, restrict, with_reset
 from ascertain.model.noisy import with_flip
 from ascertain.task.hypotheses import Choice, choose_states, states_after_log, states_matching
@@ -44,7 +46,7 @@ class Log:
 
 
 def pose(
-    model: Model,
+    model: Model | BooleanPlant,
     *,
     hypotheses: Choice | Pattern | Log = "all",
     label: LabelSpec = "state",
@@ -62,13 +64,15 @@ def pose(
     """The task of finding the label of the state that the plant is in.
 
     `actions` keeps these only; `undefined` is "forbidden" or "self-loop"; `cost` by action name over `default_cost`;
-    `never` lists states that must not be entered; `flip` replaces a reading by another one of the same action.
+    `never` lists states that must not be entered; `flip` replaces a reading by another one of the same action. A
+    Boolean plant is enumerated, if it is small enough; its flip is its own.
     """
-    exact = prepare(model, actions=actions, undefined=undefined, reset=reset, never=never)
-    noisy = _add_noise(exact, Fraction(flip))
+    plant = model if isinstance(model, BooleanPlant) else None
+    how = partial(prepare, actions=actions, undefined=undefined, reset=reset, never=never)
+    exact, noisy = _with_noise(model, Fraction(flip), how)
     state = _states(noisy, exact, hypotheses)
     everywhere = range(noisy.num_states)
-    names = label_states(noisy, label, everywhere if about == "current" else state.tolist())
+    names = label_states(noisy, label, everywhere if about == "current" else state.tolist(), plant)
     place = {name: i for i, name in enumerate(dict.fromkeys(names))}
     number = np.array([place[name] for name in names], dtype=np.int32)
     return Task(
@@ -111,12 +115,14 @@ def action_costs(model: Model, cost: Mapping[str, Fraction | int], default: Frac
     return tuple(Fraction(cost.get(name, default)) for name in model.actions)
 
 
-def _add_noise(exact: Model, flip: Fraction) -> Model:
-    if flip == 0:
-        return exact
-    if isinstance(exact, NoisyMachine):
-        raise TaskError("noise: flip is for a machine without noise; the laws of this model say their noise themselves")
-    return with_flip(exact, flip)
+def _with_noise(model: Model | BooleanPlant, flip: Fraction, how: Callable[[Model], Model]) -> tuple[Model, Model]:
+    """The prepared model before and after noise is added."""
+    if flip and not isinstance(model, Machine):
+        raise TaskError("noise: flip is for a machine without noise; this model says its noise itself")
+    if isinstance(model, BooleanPlant):
+        return how(enumerate_machine(model)), how(list_states(model))
+    exact = how(model)
+    return exact, with_flip(exact, flip) if flip and isinstance(exact, Machine) else exact
 
 
 def _states(noisy: Model, exact: Model, hypotheses: Choice | Pattern | Log) -> IntArray:

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ascertain.errors import AscertainError, FileError, TaskError, did_you_mean
-from ascertain.model import Model
-from ascertain.model.files import read_model
+from ascertain.model import BooleanPlant, Model
+from ascertain.model.files import read_listed, read_model
+from ascertain.model.files.boolean_toml import plant_from_data
 from ascertain.model.files.json_model import parse_model_data
 from ascertain.model.files.text import read_text
 from ascertain.model.union import common_actions, union
@@ -78,8 +79,7 @@ def _pose(path: Path, data: dict[str, Any]) -> Task:
     sections = {name: _section(data, name) for name in ("cost", *KEYS)}
     for name, known in KEYS.items():
         _check_keys(f"[{name}] ", sections[name], known)
-    models = _read_models(path, data)
-    model = next(iter(models.values())) if "models" not in data else union(models)
+    model, common = _read_models(path, data) if "models" in data else _read_one(path, data)
     task, noise, risk = sections["task"], sections["noise"], sections["risk"]
     costs = {name: _rational(sections["cost"], name, "[cost]") for name in sections["cost"]}
     return pose(
@@ -87,7 +87,7 @@ def _pose(path: Path, data: dict[str, Any]) -> Task:
         hypotheses=_hypotheses(path, task.get("hypotheses", "all")),
         label=_value(task, "label", "state", (str, dict), "[task] "),
         about=_one_of(task, "about", ("start", "current"), "[task] "),
-        actions=_actions(task, models),
+        actions=_actions(task, common),
         undefined=_one_of(data, "undefined", ("forbidden", "self-loop"), ""),
         default_cost=costs.pop("default", Fraction(1)),
         cost=costs,
@@ -99,21 +99,29 @@ def _pose(path: Path, data: dict[str, Any]) -> Task:
     )
 
 
-def _read_models(path: Path, data: dict[str, Any]) -> dict[str, Model]:
-    if ("model" in data) == ("models" in data):
+def _read_models(path: Path, data: dict[str, Any]) -> tuple[Model, tuple[str, ...]]:
+    """The union of several machines, and the actions that all of them know."""
+    names = _names(data, "models", "")
+    if "model" in data:
+        raise TaskError('give either model = "FILE" or models = ["FILE", ...], not both')
+    if not names:
+        raise TaskError("models: the list names no file")
+    models = {Path(name).stem: read_listed(path.parent / name) for name in names}
+    if len(models) < len(names):
+        raise TaskError("models: two files have the same name; rename one, as states are called NAME:STATE")
+    return union(models), common_actions(models.values())
+
+
+def _read_one(path: Path, data: dict[str, Any]) -> tuple[Model | BooleanPlant, tuple[str, ...]]:
+    """The model of a file or of a table, and its actions."""
+    if "model" not in data:
         raise TaskError('one of model = "FILE" and models = ["FILE", ...] is needed')
-    if "models" in data:
-        names = _names(data, "models", "")
-        if not names:
-            raise TaskError("models: the list names no file")
-        models = {Path(name).stem: read_model(path.parent / name) for name in names}
-        if len(models) < len(names):
-            raise TaskError("models: two files have the same name; rename one, as states are called NAME:STATE")
-        return models
-    model: Any = _value(data, "model", "", (str, dict), "")
-    if not isinstance(model, str):
-        return {path.stem: parse_model_data(model, f"{path}: model")}
-    return {Path(model).stem: read_model(path.parent / model)}
+    given: Any = _value(data, "model", "", (str, dict), "")
+    if isinstance(given, str):
+        model = read_model(path.parent / given)
+    else:
+        model = (plant_from_data if "bits" in given else parse_model_data)(given, f"{path}: model")
+    return model, model.actions
 
 
 def _hypotheses(path: Path, value: object) -> Any:
@@ -131,9 +139,9 @@ def _hypotheses(path: Path, value: object) -> Any:
     return _names({"hypotheses": value}, "hypotheses", "[task] ")
 
 
-def _actions(task: dict[str, Any], models: Mapping[str, Model]) -> tuple[str, ...] | None:
+def _actions(task: dict[str, Any], common: tuple[str, ...]) -> tuple[str, ...] | None:
     if task.get("actions") == "common":
-        return common_actions(models.values())
+        return common
     return _names(task, "actions", "[task] ") if "actions" in task else None
 
 

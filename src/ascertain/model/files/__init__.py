@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, final
 
 from ascertain.errors import FileError, did_you_mean
+from ascertain.model.boolean import BooleanPlant, list_states
+from ascertain.model.files.boolean_toml import read_boolean, write_boolean
 from ascertain.model.files.dot import parse_dot, read_dot, write_dot
 from ascertain.model.files.json_model import parse_model_data, read_json, write_json
 from ascertain.model.files.text import write_whole
@@ -21,6 +23,7 @@ __all__ = [
     "parse_model_data",
     "read_dot",
     "read_json",
+    "read_listed",
     "read_model",
     "write_dot",
     "write_json",
@@ -33,7 +36,7 @@ __all__ = [
 class Format:
     """How the files of one suffix are read and written; `kinds` are the models that can be written."""
 
-    read: Callable[[Path], Machine | NoisyMachine]
+    read: Callable[[Path], Machine | NoisyMachine | BooleanPlant]
     write: Callable[[Any], str] | None = None
     kinds: tuple[type, ...] = ()
 
@@ -42,16 +45,23 @@ FORMATS: dict[str, Format] = {
     ".dot": Format(read_dot, write_dot, (Machine,)),
     ".gv": Format(read_dot, write_dot, (Machine,)),
     ".json": Format(read_json, write_json, (Machine, NoisyMachine)),
+    ".toml": Format(read_boolean, write_boolean, (BooleanPlant,)),
 }
 """Suffix to format; whoever adds a format adds a line."""
 
 
-def read_model(path: str | Path) -> Machine | NoisyMachine:
+def read_model(path: str | Path) -> Machine | NoisyMachine | BooleanPlant:
     """The model in a file, in the format that its suffix says."""
     return _format_of(Path(path)).read(Path(path))
 
 
-def write_model(model: Machine | NoisyMachine, path: str | Path) -> None:
+def read_listed(path: str | Path) -> Machine | NoisyMachine:
+    """The model in a file with its states listed: a Boolean plant is enumerated, if it is small enough."""
+    model = read_model(path)
+    return list_states(model) if isinstance(model, BooleanPlant) else model
+
+
+def write_model(model: Machine | NoisyMachine | BooleanPlant, path: str | Path) -> None:
     """Write a model in the format that the suffix says; the file appears whole or not at all."""
     form = _format_of(Path(path))
     if form.write is None or not isinstance(model, form.kinds):

@@ -1,0 +1,1 @@
+"""Named models and the testbed, shared by tests, documentation and benchmarks."""

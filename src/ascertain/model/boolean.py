@@ -1,0 +1,254 @@
+"""A Boolean plant: n bits, commands that are short lists of gates, and one bit read, perhaps wrongly, after each.
+
+The state is an integer: bit i of it, the least significant first, is the bit called `bits[i]`. Written as text the most
+significant bit stands first, as in every binary number: "100" is the state of three bits in which `bits[2]` alone is
+set. A gate changes one bit, its target t, in view of at most two others, its sources a and b:
+
+    and, or, xor    t = a op b         the old value of t is lost, unless t is a source
+    copy            t = a
+    set, clear      t = 1, t = 0
+    not             t = not t
+    cnot            t = t xor a        reversible: t is no source
+    toffoli         t = t xor (a and b)
+
+A command does its gates in order and then reads one bit, its *tap*; with probability `flip`, independently of all
+else, what is read is the other value. A plant is never enumerated unless it is small: `enumerate_machine`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from ascertain.errors import LimitError, ModelError, did_you_mean
+from ascertain.kernels.boolean_code import NUM_SOURCES, OPERATIONS
+from ascertain.model.abstract import check_names
+from ascertain.model.machine import Machine
+from ascertain.model.noisy import NoisyMachine, make_law
+from ascertain.types import Action, IntArray
+
+MAX_BITS = 64
+MAX_ENUMERATED_BITS = 16
+REVERSIBLE = ("not", "cnot", "toffoli")
+
+
+@final
+@dataclass(frozen=True)
+class Gate:
+    """One change of one bit; `target` and `sources` are indices of bits."""
+
+    op: str
+    target: int
+    sources: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sources", tuple(self.sources))
+        if self.op not in OPERATIONS:
+            known = did_you_mean(self.op, OPERATIONS) or f"; known are {', '.join(OPERATIONS)}"
+            raise ModelError(f"{self.op!r} is not a gate{known}")
+        wanted = NUM_SOURCES[self.code]
+        if len(self.sources) != wanted:
+            raise ModelError(f"the gate {self.op!r} has {len(self.sources)} sources; it takes {wanted}")
+        if any(bit < 0 for bit in (self.target, *self.sources)):
+            raise ModelError(f"the gate {self.op!r} names a negative bit; bits are counted from 0")
+        if self.op in REVERSIBLE and self.target in self.sources:
+            raise ModelError(f"the gate {self.op!r} has bit {self.target} as target and source; they must differ")
+
+    @property
+    def code(self) -> int:
+        """The number that stands for the gate in kernels."""
+        return OPERATIONS.index(self.op)
+
+    def apply(self, state: int) -> int:
+        """The state after the gate. Operators only, so that an array of states is taken as well."""
+        t = self.target
+        a, b = (*self.sources, 0, 0)[:2]
+        match self.op:
+            case "and":
+                return _put(state, t, state >> a & state >> b & 1)
+            case "or":
+                return _put(state, t, (state >> a | state >> b) & 1)
+            case "xor":
+                return _put(state, t, (state >> a ^ state >> b) & 1)
+            case "copy":
+                return _put(state, t, state >> a & 1)
+            case "set":
+                return state | 1 << t
+            case "clear":
+                return state & ~(1 << t)
+            case "not":
+                return state ^ 1 << t
+            case "cnot":
+                return state ^ (state >> a & 1) << t
+            case _:
+                return state ^ (state >> a & state >> b & 1) << t
+
+
+@final
+@dataclass(frozen=True)
+class Command:
+    """Gates, done in order, and the bit that is read after them."""
+
+    name: str
+    gates: tuple[Gate, ...]
+    tap: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gates", tuple(self.gates))
+
+    @property
+    def is_reversible(self) -> bool:
+        """Whether no two states are merged, as every gate can be undone by itself."""
+        return all(gate.op in REVERSIBLE for gate in self.gates)
+
+
+@final
+@dataclass(frozen=True)
+class BooleanPlant:
+    """Bits, commands and the probability of a wrong reading. Validated once; arrays are read-only.
+
+    Kernels take `gates[i] = (code, target, source, source)`, absent sources being 0; the gates of command c are those
+    from `offset[c]` to `offset[c + 1]`, and `tap[c]` is the bit that it reads.
+    """
+
+    bits: tuple[str, ...]
+    commands: tuple[Command, ...]
+    flip: Fraction = Fraction(0)
+    gates: IntArray = field(init=False, repr=False, compare=False)
+    offset: IntArray = field(init=False, repr=False, compare=False)
+    tap: IntArray = field(init=False, repr=False, compare=False)
+    index: Mapping[str, Action] = field(init=False, repr=False, compare=False)
+    """`index[name]` is the command of that name."""
+
+    kind: ClassVar[str] = "boolean"
+    readings: ClassVar[tuple[str, str]] = ("0", "1")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bits", tuple(self.bits))
+        object.__setattr__(self, "commands", tuple(self.commands))
+        object.__setattr__(self, "flip", Fraction(self.flip))
+        check_names("bit", self.bits)
+        check_names("command", self.actions)
+        if self.num_bits > MAX_BITS:
+            raise ModelError(f"the plant has {self.num_bits} bits; at most {MAX_BITS} fit a word")
+        if not 0 <= self.flip < Fraction(1, 2):
+            raise ModelError(f"flip is {self.flip}; a probability of at least 0 and less than 1/2 is needed")
+        for command in self.commands:
+            self._check_command(command)
+        object.__setattr__(self, "index", {name: c for c, name in enumerate(self.actions)})
+        self._encode()
+
+    @property
+    def num_bits(self) -> int:
+        return len(self.bits)
+
+    @property
+    def num_commands(self) -> int:
+        return len(self.commands)
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The names of the commands."""
+        return tuple(command.name for command in self.commands)
+
+    def command_named(self, name: str, where: str = "command") -> Action:
+        """The command of that name; `where` begins the message when there is none."""
+        if name not in self.index:
+            raise ModelError(f"{where}: {name!r} is not a command of the plant{did_you_mean(name, self.index)}")
+        return self.index[name]
+
+    def bit_named(self, name: str, where: str = "bit") -> int:
+        """The bit of that name; `where` begins the message when there is none."""
+        if name not in self.bits:
+            raise ModelError(f"{where}: {name!r} is not a bit of the plant{did_you_mean(name, self.bits)}")
+        return self.bits.index(name)
+
+    def name_state(self, state: int) -> str:
+        """The state as text, the most significant bit first."""
+        return format(state, f"0{self.num_bits}b")
+
+    def step(self, state: int, command: Action) -> tuple[int, int]:
+        """The state after the command, and the tapped bit without noise."""
+        done = self.commands[command]
+        for gate in done.gates:
+            state = gate.apply(state)
+        return state, state >> done.tap & 1
+
+    def run(self, state: int, commands: Iterable[Action]) -> tuple[int, list[int]]:
+        """The state after a word of commands, and the tapped bits without noise."""
+        taps: list[int] = []
+        for command in commands:
+            state, tapped = self.step(state, command)
+            taps.append(tapped)
+        return state, taps
+
+    def _check_command(self, command: Command) -> None:
+        used = [command.tap, *(bit for gate in command.gates for bit in (gate.target, *gate.sources))]
+        for bit in used:
+            if not 0 <= bit < self.num_bits:
+                raise ModelError(
+                    f"command {command.name!r} uses bit {bit}; the plant's bits are 0 .. {self.num_bits - 1}"
+                )
+
+    def _encode(self) -> None:
+        rows = [
+            (gate.code, gate.target, *(*gate.sources, 0, 0)[:2]) for command in self.commands for gate in command.gates
+        ]
+        ends = np.cumsum([0, *(len(command.gates) for command in self.commands)])
+        arrays = {
+            "gates": np.array(rows, dtype=np.int32).reshape(-1, 4),
+            "offset": ends.astype(np.int32),
+            "tap": np.array([command.tap for command in self.commands], dtype=np.int32),
+        }
+        for name, array in arrays.items():
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+
+def enumerate_machine(plant: BooleanPlant) -> Machine:
+    """A small plant as a machine without noise: state s of the machine is the state s of the plant."""
+    successor, output = _tabulate(plant)
+    return Machine(
+        states=tuple(plant.name_state(s) for s in range(len(successor))),
+        actions=plant.actions,
+        readings=plant.readings,
+        successor=successor,
+        output=output,
+    )
+
+
+def enumerate_noisy(plant: BooleanPlant) -> NoisyMachine:
+    """A small plant as a noisy machine. A bit that always reads alike is flipped as well, unlike in `with_flip`."""
+    successor, output = _tabulate(plant)
+    right, wrong = 1 - plant.flip, plant.flip
+    return NoisyMachine(
+        states=tuple(plant.name_state(s) for s in range(len(successor))),
+        actions=plant.actions,
+        readings=plant.readings,
+        successor=successor,
+        law=output,
+        laws=(make_law({0: right, 1: wrong}), make_law({0: wrong, 1: right})),
+    )
+
+
+def list_states(plant: BooleanPlant) -> Machine | NoisyMachine:
+    """A small plant with its states listed: a machine when nothing is flipped, else a noisy one."""
+    return enumerate_noisy(plant) if plant.flip else enumerate_machine(plant)
+
+
+def _tabulate(plant: BooleanPlant) -> tuple[IntArray, IntArray]:
+    if plant.num_bits > MAX_ENUMERATED_BITS:
+        raise LimitError(
+            f"the plant has {plant.num_bits} bits; plants of at most {MAX_ENUMERATED_BITS} bits are enumerated"
+        )
+    states: Any = np.arange(1 << plant.num_bits, dtype=np.int32)
+    steps: list[tuple[Any, Any]] = [plant.step(states, c) for c in range(plant.num_commands)]
+    return np.stack([after for after, _ in steps], axis=1), np.stack([tapped for _, tapped in steps], axis=1)
+
+
+def _put(state: int, target: int, bit: int) -> int:
+    return state & ~(1 << target) | bit << target

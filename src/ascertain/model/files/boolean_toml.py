@@ -1,0 +1,185 @@
+"""Boolean plants in TOML files, the one format that says gates instead of tables.
+
+    bits = ["open", "shut", "hot"]        # or bits = 24, for b0, b1, ..., b23; the least significant first
+    flip = "1/50"                         # probability of a wrong reading; 0 when it is left out
+
+    [[command]]
+    name = "vent"
+    gates = [["and", "open", "shut", "hot"], ["clear", "hot"]]      # each: what, target, sources
+    tap = "open"
+
+`ascertain.model.boolean` says what gates do. Sizes are bounded, so that no file takes long.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from ascertain.errors import FileError, ModelError
+from ascertain.kernels.boolean_code import OPERATIONS
+from ascertain.model.boolean import MAX_BITS, BooleanPlant, Command, Gate
+from ascertain.model.files.json_text import named, near
+from ascertain.model.files.text import read_text
+from ascertain.rational import rational_field
+
+MAX_CHARACTERS = 16 * 2**20
+MAX_COMMANDS = 100_000
+MAX_GATES = 64
+"""Of one command."""
+
+
+def read_boolean(path: str | Path) -> BooleanPlant:
+    """The plant in a TOML file."""
+    return parse_boolean(read_text(path), str(path))
+
+
+def is_plant(path: str | Path) -> bool:
+    """Whether a TOML file says bits, as a plant does and a problem does not."""
+    try:
+        return "bits" in tomllib.loads(read_text(path))
+    except (ValueError, RecursionError):
+        return False
+
+
+def parse_boolean(text: str, where: str) -> BooleanPlant:
+    """The plant in the text of a TOML file; `where` begins every error message."""
+    if len(text) > MAX_CHARACTERS:
+        raise FileError(f"{where}: the file has {len(text)} characters; at most {MAX_CHARACTERS} are read")
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise FileError(f"{where}: this is not TOML ({error}); a Boolean plant in TOML was expected") from None
+    except (RecursionError, ValueError):
+        raise FileError(
+            f"{where}: the TOML is nested too deeply or has too long a number; a plant has neither"
+        ) from None
+    return plant_from_data(data, where)
+
+
+def plant_from_data(data: Mapping[str, Any], where: str) -> BooleanPlant:
+    """The plant that a parsed file, or a table inside one, describes; `where` begins every error message."""
+    _check_keys(data, ("bits", "flip", "command"), ("bits", "command"), where)
+    bits = _read_bits(data["bits"], where)
+    place = {name: i for i, name in enumerate(bits)}
+    flip = rational_field(data.get("flip", 0), f"{where}: flip", FileError)
+    rows = _as_list(data["command"], f"{where}: command", "[[command]] tables")
+    if len(rows) > MAX_COMMANDS:
+        raise FileError(f"{where}: there are {len(rows)} commands; at most {MAX_COMMANDS} are read")
+    commands = tuple(_read_command(row, f"{where}: command {i + 1}", place) for i, row in enumerate(rows))
+    try:
+        return BooleanPlant(bits, commands, flip)
+    except ModelError as error:
+        raise FileError(f"{where}: {error}") from None
+
+
+def write_boolean(plant: BooleanPlant) -> str:
+    """The text of a TOML file that reads back as the same plant."""
+    plain = plant.bits == _count_bits(plant.num_bits)
+    head = f"bits = {plant.num_bits if plain else _array(plant.bits)}\nflip = {_quote(str(plant.flip))}\n"
+    return head + "".join(_command_text(plant, command) for command in plant.commands)
+
+
+def _read_bits(value: object, where: str) -> tuple[str, ...]:
+    if type(value) is int:
+        if not 1 <= value <= MAX_BITS:
+            raise FileError(f"{where}: bits is {value}; a number from 1 to {MAX_BITS} or a list of names was expected")
+        return _count_bits(value)
+    names = _as_list(value, f"{where}: bits", "a number or a list of names")
+    if not 1 <= len(names) <= MAX_BITS:
+        raise FileError(f"{where}: bits lists {len(names)} names; 1 to {MAX_BITS} were expected")
+    bits = tuple(_as_text(name, f"{where}: bits") for name in names)
+    if len(set(bits)) < len(bits):
+        twice = next(name for name in bits if bits.count(name) > 1)
+        raise FileError(f"{where}: bits lists {named(twice)} twice; names must differ")
+    return bits
+
+
+def _read_command(row: object, where: str, place: Mapping[str, int]) -> Command:
+    if not isinstance(row, dict):
+        raise FileError(f"{where} is not a table; name, gates and tap were expected")
+    table = cast("dict[str, Any]", row)
+    _check_keys(table, ("name", "gates", "tap"), ("name", "gates", "tap"), where)
+    name = _as_text(table["name"], f"{where}: name")
+    here = f"{where}, {named(name)}"
+    gates = _as_list(table["gates"], f"{here}: gates", "a list of gates")
+    if len(gates) > MAX_GATES:
+        raise FileError(f"{here}: there are {len(gates)} gates; at most {MAX_GATES} are read")
+    return Command(
+        name,
+        tuple(_read_gate(gate, f"{here}: gate {i + 1}", place) for i, gate in enumerate(gates)),
+        _find_bit(table["tap"], f"{here}: tap", place),
+    )
+
+
+def _read_gate(row: object, where: str, place: Mapping[str, int]) -> Gate:
+    parts = _as_list(row, where, 'a list such as ["xor", "b0", "b1", "b2"]')
+    if not 2 <= len(parts) <= 4:
+        raise FileError(f'{where} has {len(parts)} parts; a list such as ["xor", "b0", "b1", "b2"] was expected')
+    op = _as_text(parts[0], where)
+    if op not in OPERATIONS:
+        raise FileError(
+            f"{where}: {named(op)} is not a gate{near(op, OPERATIONS) or f'; known are {_words(OPERATIONS)}'}"
+        )
+    target, *sources = (_find_bit(part, where, place) for part in parts[1:])
+    try:
+        return Gate(op, target, tuple(sources))
+    except ModelError as error:
+        raise FileError(f"{where}: {error}") from None
+
+
+def _find_bit(value: object, where: str, place: Mapping[str, int]) -> int:
+    name = _as_text(value, where)
+    if name not in place:
+        raise FileError(f"{where}: {named(name)} is not a bit of the plant{near(name, place) or '; name one of them'}")
+    return place[name]
+
+
+def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], needed: tuple[str, ...], where: str) -> None:
+    for key in table:
+        if key not in known:
+            raise FileError(
+                f"{where}: {named(key)} is not known here{near(key, known) or f'; known are {_words(known)}'}"
+            )
+    for key in needed:
+        if key not in table:
+            raise FileError(f"{where}: {key!r} is missing; a Boolean plant needs it")
+
+
+def _as_list(value: object, where: str, expected: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise FileError(f"{where} is a {type(value).__name__}; {expected} was expected")
+    return cast("list[Any]", value)
+
+
+def _as_text(value: object, where: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise FileError(f"{where}: {named(value)} is not a name; a text was expected")
+    return value
+
+
+def _words(known: tuple[str, ...]) -> str:
+    return ", ".join(known)
+
+
+def _command_text(plant: BooleanPlant, command: Command) -> str:
+    bits = plant.bits
+    gates = (_array((gate.op, bits[gate.target], *(bits[s] for s in gate.sources))) for gate in command.gates)
+    fields = {"name": _quote(command.name), "gates": f"[{', '.join(gates)}]", "tap": _quote(bits[command.tap])}
+    return "\n[[command]]\n" + "".join(f"{key} = {value}\n" for key, value in fields.items())
+
+
+def _array(names: tuple[str, ...]) -> str:
+    return f"[{', '.join(_quote(name) for name in names)}]"
+
+
+def _quote(text: str) -> str:
+    """A basic string of TOML, in which whatever is not printable is spelled out."""
+    spelled = (f"\\{c}" if c in '"\\' else c if c.isprintable() else f"\\U{ord(c):08x}" for c in text)
+    return f'"{"".join(spelled)}"'
+
+
+def _count_bits(count: int) -> tuple[str, ...]:
+    return tuple(f"b{i}" for i in range(count))
