@@ -78,9 +78,11 @@ def command(
 
 
 def _read_models(paths: list[Path]) -> dict[str, Any]:
+    from ascertain.cli.progress import announce_compilation
     from ascertain.errors import FileError
     from ascertain.model.files import read_listed
 
+    announce_compilation()
     models = {path.stem: read_listed(path) for path in paths}
     if len(models) < len(paths):
         raise FileError("two files have the same name; rename one, as machines are called after their files")

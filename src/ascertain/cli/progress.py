@@ -9,9 +9,18 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ascertain.cli.output import note
+
 if TYPE_CHECKING:
     from ascertain.search.exact import Progress
     from ascertain.search.solution import Stats
+
+
+def announce_compilation() -> None:
+    """Say so when the first run on a machine takes longer because kernels are compiled."""
+    from ascertain.kernels._jit import tell_first_compilation
+
+    tell_first_compilation(lambda: note("compiling for this machine; this happens once and takes up to a minute"))
 
 
 @contextmanager
