@@ -1,0 +1,40 @@
+"""How fast real fingerprinting tasks are solved, kernels warm, quotient and pair table included.
+
+Run with `pytest benchmarks/speed/test_solving.py -m '' -s`; the rival and fresh processes are in `benchmarks.solving`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import find_models
+from tests.reference.search_tasks import FINGERPRINTS, fingerprint
+
+from ascertain.search.exact import solve
+from ascertain.search.solution import Solved
+
+AT_MOST = {"tlsprint TLS10": 0.43, "DTLS servers-all_cert": 0.26, "MQTT single_client": 0.13, "Bankcard": 0.07}
+"""Seconds: a tenth of what the best existing exact tool takes."""
+
+
+@pytest.fixture(scope="module")
+def models() -> Path:
+    path = find_models()
+    if path is None:
+        pytest.skip("the real machines are not here; set ASCERTAIN_MODELS to their directory")
+    return path
+
+
+@pytest.mark.parametrize("name", FINGERPRINTS)
+def test_fingerprinting_is_ten_times_faster_than_the_best_existing_tool(
+    models: Path, name: str, benchmark: Any
+) -> None:
+    pattern, best = FINGERPRINTS[name]
+    task = fingerprint(models, pattern)
+    solve(task, prove=False)
+    result = benchmark(lambda: solve(task, prove=False))
+    assert isinstance(result, Solved)
+    assert result.cost == best
+    assert benchmark.stats.stats.median < AT_MOST.get(name, 0.5)

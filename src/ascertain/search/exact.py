@@ -1,0 +1,131 @@
+"""D of a task, exactly: the cheapest policy that settles the question, proved cheapest, or a proof that none does.
+
+The road: take the quotient; measure all pairs; deepen on the graph of configurations until the lower bound, first set
+by the farthest pair, meets the upper bound (`search/deepening.py`; where that is not over at once, the splitting tree
+and a greedy policy are asked first); then read the policy off the graph and write the proof. At a limit, or at Ctrl-C,
+the interval reached is the answer, with what proves and attains it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from fractions import Fraction
+
+from ascertain.errors import TaskError
+from ascertain.kernels.search_bounds import INFINITE
+from ascertain.policy.automaton import NOWHERE, Automaton
+from ascertain.quotients.quotient import Quotient, take_quotient
+from ascertain.search.configuration import Arena, Member, build_arena, is_pure
+from ascertain.search.deepening import Limits, Progress, Search
+from ascertain.search.plan import read_policy
+from ascertain.search.proof import Prover
+from ascertain.search.solution import Bounded, Objective, Proof, Solution, Solved, Stats, Unsolvable, Why
+from ascertain.task.task import Task
+
+__all__ = ["Progress", "solve"]
+
+MANY_ROWS = 5_000
+"""A proof of more rows is written up to a renaming of labels."""
+
+
+def solve(
+    task: Task,
+    *,
+    objective: Objective = "worst",
+    weights: Sequence[Fraction] | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    progress: Progress | None = None,
+    prove: bool = True,
+) -> Solution:
+    """The optimum of a task on a deterministic machine, with a policy on the original task and a proof.
+
+    `objective` "worst" minimises the largest cost over hypotheses; "expected" the mean with `weights`, one positive
+    rational for each hypothesis (all equal if not given). Limits are in seconds and bytes, of the search proper. A
+    proof of the lower bound, for worst costs, may take longer than the search: `prove=False` leaves it out, except that
+    an unsolvable task always comes with its witness.
+    """
+    started = time.monotonic()
+    limits = Limits(None if time_limit is None else started + time_limit, memory_limit)
+    mean = objective == "expected"
+    if mean:
+        check_weights(task, weights)
+    elif weights is not None:
+        raise TaskError("weights were given, but worst costs do not depend on weights; ask for expected costs")
+    quotient = take_quotient(task)
+    arena = build_arena(quotient.reduced, mean=mean)
+    if is_pure(arena.start):
+        return answer_at_once(arena, quotient, objective, time.monotonic() - started)
+    search = Search(arena, merge_weights(task, quotient, arena, weights) if mean else None, started)
+    why = search.run(limits, progress)
+    if search.lower == INFINITE and mean:
+        # What cannot be settled cannot be settled at any mean cost either, and worst costs have the shorter proof.
+        return solve(task, time_limit=time_limit, memory_limit=memory_limit, progress=progress)
+    return conclude(search, quotient, objective, why, prove)
+
+
+def conclude(search: Search, quotient: Quotient, objective: Objective, why: Why | None, prove: bool) -> Solution:
+    """The result of a search that has come to an end, or to a limit."""
+    if search.lower == INFINITE:
+        return Unsolvable(write_proof(search, quotient), search.stats(), objective)
+    proof = write_proof(search, quotient) if prove and objective == "worst" else None
+    policy = read_policy(search.graph, search.weight) if search.upper < INFINITE else None
+    lower, upper = search.interval()
+    if upper is not None and policy is not None and lower == upper:
+        return Solved(upper, policy, proof, search.stats(), objective)
+    return Bounded(lower, upper, policy, proof, why or "time", search.stats(), objective)
+
+
+def write_proof(search: Search, quotient: Quotient) -> Proof:
+    """Rows for the lower bound that the search has reached."""
+    bound = None if search.lower == INFINITE else Fraction(search.lower, search.unit)
+    if bound == 0:
+        return Proof((), None, quotient.block, bound)
+    renamed = False
+    found = Prover(search.graph, search.tree).prove(search.lower, MANY_ROWS)
+    if found is None:
+        renamed = not search.arena.about_current
+        found = Prover(search.graph, search.tree, renamed=renamed).prove(search.lower)
+    assert found is not None
+    rows, root = found
+    return Proof(rows, root, quotient.block, bound, renamed)
+
+
+def answer_at_once(arena: Arena, quotient: Quotient, objective: Objective, seconds: float) -> Solved:
+    """One label is possible, so nothing need be asked."""
+    label = next(iter(arena.start))[0]
+    policy = Automaton(action=(NOWHERE,), label=(label,), children=({},))
+    proof = None if objective == "expected" else Proof((), None, quotient.block, Fraction(0))
+    return Solved(Fraction(0), policy, proof, Stats(seconds, 1, 0, 0, 0), objective)
+
+
+def check_weights(task: Task, weights: Sequence[Fraction] | None) -> None:
+    """Weights are one positive rational for each hypothesis."""
+    if weights is None:
+        return
+    if len(weights) != task.num_hypotheses:
+        raise TaskError(f"there are {len(weights)} weights for {task.num_hypotheses} hypotheses")
+    for h, w in enumerate(weights):
+        if w <= 0:
+            raise TaskError(f"hypothesis {h} has weight {w}; a weight must be positive")
+
+
+def merge_weights(
+    task: Task, quotient: Quotient, arena: Arena, weights: Sequence[Fraction] | None
+) -> dict[Member, int]:
+    """Integer weights, in the ratio of those given, of the members of the reduced task."""
+    given = [Fraction(w) for w in weights] if weights is not None else [Fraction(1)] * task.num_hypotheses
+    unit = math.lcm(*(w.denominator for w in given))
+    state_of = {int(c): s for s, c in enumerate(arena.class_of)}
+    total: dict[Member, int] = {}
+    for h, w in enumerate(given):
+        c = int(quotient.hypothesis_class[h])
+        member = (int(quotient.reduced.label[c]), state_of[int(quotient.reduced.state[c])])
+        total[member] = total.get(member, 0) + int(w * unit)
+    common = math.gcd(*total.values())
+    costs, _ = task.integer_costs()
+    if sum(total.values()) // common * int(costs.max()) >= 2**42:
+        raise TaskError("the weights need too many bits once written over one denominator; use simpler ratios")
+    return {member: w // common for member, w in total.items()}

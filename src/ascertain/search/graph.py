@@ -1,0 +1,161 @@
+"""The graph of configurations as a Python object: it owns the arrays that the kernels write and lets them grow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ascertain.kernels.pairs import INFINITE
+from ascertain.kernels.search_graph import (
+    CHILDREN,
+    EDGES,
+    EXPANDED,
+    MEMBERS,
+    NODES,
+    VISITS,
+    Graph,
+    Scratch,
+    find_node,
+    intern_node,
+    rehash,
+)
+from ascertain.search.configuration import Arena, Configuration, Member
+from ascertain.types import IntArray, LongArray
+
+NONE = np.empty(0, dtype=np.int64)
+
+
+class SearchGraph:
+    """Nodes, bounds and edges of the configurations met so far; node 0 is the start."""
+
+    def __init__(self, arena: Arena, weight: Mapping[Member, int] | None = None) -> None:
+        self.arena = arena
+        self.mean = weight is not None
+        k, num_actions = len(arena.start), arena.num_actions
+        room = max(1024, 2 * k * num_actions)
+        self.data = _empty_graph(nodes=room, members=4 * room, edges=room, children=2 * room, mean=self.mean)
+        self.scratch = Scratch(
+            key=np.empty(k, dtype=np.int64),
+            weight=np.ones(k, dtype=np.int64),
+            code=np.empty(k, dtype=np.int32),
+            rename=np.full(1 << arena.tables.bits, -1, dtype=np.int32),
+            family=np.empty(k + 1, dtype=np.int32),
+        )
+        self.stack = np.zeros((256, 2), dtype=np.int64)
+        self.intern(arena.start, weight)
+
+    @property
+    def num_nodes(self) -> int:
+        return int(self.data.used[NODES])
+
+    @property
+    def num_expanded(self) -> int:
+        return int(self.data.used[EXPANDED])
+
+    @property
+    def num_visits(self) -> int:
+        return int(self.data.used[VISITS])
+
+    @property
+    def num_bytes(self) -> int:
+        return sum(array.nbytes for array in self.data)
+
+    def lower(self, node: int) -> int:
+        return int(self.data.lower[node])
+
+    def upper(self, node: int) -> int:
+        return int(self.data.upper[node])
+
+    def find_code(self, code: IntArray, weights: LongArray = NONE) -> int:
+        """The node of an encoded configuration, or -1."""
+        return find_node(self.data, self.mean, code, weights, len(code))[0]
+
+    def intern(self, configuration: Configuration, weight: Mapping[Member, int] | None = None) -> int:
+        """The node of a configuration, added if it is new. It is not pure."""
+        code, weights = self._encode(configuration, weight)
+        self.make_room(1, len(code))
+        return intern_node(self.arena.tables, self.data, code, weights, len(code))
+
+    def make_room(self, nodes: int, members: int) -> None:
+        """Grow, by doubling, whatever cannot take this many more nodes and members, with as many edges and children."""
+        data, used = self.data, self.data.used
+        if used[NODES] + nodes + 2 >= len(data.lower) or 2 * (used[NODES] + nodes) >= len(data.slot):
+            data = _with_more_nodes(data, max(2 * len(data.lower), int(used[NODES]) + nodes + 2))
+        if used[MEMBERS] + members >= len(data.members):
+            size = max(2 * len(data.members), int(used[MEMBERS]) + members + 1)
+            data = data._replace(members=_grown(data.members, size))
+            if self.mean:
+                data = data._replace(weights=_grown(data.weights, size))
+        if used[EDGES] + nodes + 2 >= len(data.edge_action):
+            size = max(2 * len(data.edge_action), int(used[EDGES]) + nodes + 3)
+            data = data._replace(
+                edge_action=_grown(data.edge_action, size), first_child=_grown(data.first_child, size + 1)
+            )
+        if used[CHILDREN] + members >= len(data.child):
+            data = data._replace(child=_grown(data.child, max(2 * len(data.child), int(used[CHILDREN]) + members + 1)))
+        self.data = data
+
+    def grow(self) -> None:
+        """Make room for the expansion of any node, and for a deeper stack."""
+        most = self.arena.num_actions * len(self.arena.start)
+        self.make_room(most, most)
+        if int(self.stack[0, 0]) + 2 >= len(self.stack):
+            stack = np.zeros((2 * len(self.stack), 2), dtype=np.int64)
+            stack[: len(self.stack)] = self.stack
+            self.stack = stack
+
+    def _encode(self, configuration: Configuration, weight: Mapping[Member, int] | None) -> tuple[IntArray, LongArray]:
+        code = self.arena.encode(configuration)
+        if weight is None:
+            return code, NONE
+        ordered = sorted((s, label) for label, s in configuration)
+        return code, np.array([weight[label, s] for s, label in ordered], dtype=np.int64)
+
+
+def _empty_graph(*, nodes: int, members: int, edges: int, children: int, mean: bool) -> Graph:
+    return Graph(
+        slot=np.full(_power_of_two(4 * nodes), -1, dtype=np.int32),
+        digest=np.zeros(nodes, dtype=np.int64),
+        first_member=np.zeros(nodes + 1, dtype=np.int64),
+        members=np.zeros(members, dtype=np.int32),
+        weights=np.ones(members if mean else 1, dtype=np.int64),
+        total=np.ones(nodes, dtype=np.int64),
+        lower=np.zeros(nodes, dtype=np.int64),
+        upper=np.full(nodes, INFINITE, dtype=np.int64),
+        plan=np.full(nodes, -1, dtype=np.int32),
+        first_edge=np.zeros(nodes, dtype=np.int64),
+        num_edges=np.full(nodes, -1, dtype=np.int32),
+        edge_action=np.zeros(edges, dtype=np.int32),
+        first_child=np.zeros(edges + 1, dtype=np.int64),
+        child=np.zeros(children, dtype=np.int32),
+        used=np.zeros(6, dtype=np.int64),
+    )
+
+
+def _with_more_nodes(data: Graph, nodes: int) -> Graph:
+    """The same graph with room for that many nodes; the hash table is filled anew, in the order of the nodes."""
+    size = _power_of_two(4 * nodes)
+    slot = np.full(size, -1, dtype=np.int32)
+    rehash(slot, data.digest, int(data.used[NODES]))
+    return data._replace(
+        slot=slot,
+        digest=_grown(data.digest, nodes),
+        first_member=_grown(data.first_member, nodes + 1),
+        total=_grown(data.total, nodes),
+        lower=_grown(data.lower, nodes),
+        upper=_grown(data.upper, nodes),
+        plan=_grown(data.plan, nodes),
+        first_edge=_grown(data.first_edge, nodes),
+        num_edges=_grown(data.num_edges, nodes),
+    )
+
+
+def _grown(array: np.ndarray, size: int) -> np.ndarray:
+    larger = np.zeros(size, dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def _power_of_two(at_least: int) -> int:
+    return 1 << (at_least - 1).bit_length()
