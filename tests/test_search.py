@@ -203,7 +203,7 @@ def test_bounds_by_small_sets_change_no_optimum_and_can_be_proved(task: Task) ->
         search.strengthened = -(10**9)
         search.strengthen(Limits(None, None))
     assert search.run(Limits(None, None), None) is None
-    assert check(task, conclude(search, quotient, "worst", None, prove=True)) == optimum(task)
+    assert check(task, conclude(search, quotient, "worst", None, prove="always")) == optimum(task)
 
 
 def colexicographic(n: int, size: int) -> list[tuple[int, ...]]:
@@ -231,9 +231,9 @@ def test_a_long_search_uses_small_sets_and_still_proves_what_it_says() -> None:
     search.strengthen(Limits(None, None))
     assert search.arena.tables.subsets.most == 3
     assert search.run(Limits(None, None), None) is None
-    result = conclude(search, take_quotient(task), "worst", None, prove=True)
+    result = conclude(search, take_quotient(task), "worst", None, prove="always")
     assert isinstance(result, Solved)
-    plain = solve(task, prove=False)
+    plain = solve(task, prove="never")
     assert isinstance(plain, Solved)
     assert check(task, result) == plain.cost
 
@@ -334,7 +334,7 @@ def test_a_time_limit_returns_the_interval_reached_with_a_policy_and_a_proof() -
 
 
 def test_a_memory_limit_returns_the_interval_reached() -> None:
-    result = solve(hard_task(1, 40, 10), memory_limit=2_000_000, prove=False)
+    result = solve(hard_task(1, 40, 10), memory_limit=2_000_000, prove="never")
     assert isinstance(result, Bounded)
     assert result.why == "memory"
     assert result.stats.bytes <= 2_000_000
@@ -345,7 +345,7 @@ def test_an_interrupt_returns_the_interval_reached() -> None:
         if upper is not None:
             raise KeyboardInterrupt
 
-    result = solve(hard_task(1, 40, 10), progress=interrupt, prove=False)
+    result = solve(hard_task(1, 40, 10), progress=interrupt, prove="never")
     assert isinstance(result, Bounded)
     assert result.why == "interrupt"
     assert result.upper is not None

@@ -13,7 +13,7 @@ from typing import Any
 from ascertain.certificate import certificate_data, obstruction_claim
 from ascertain.certificate.solution import solution_claims
 from ascertain.quotients.obstruction import Obstruction, find_obstruction
-from ascertain.search.exact import Progress, solve
+from ascertain.search.exact import Progress, Prove, solve
 from ascertain.search.solution import Objective, Solution
 from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
@@ -26,8 +26,9 @@ class Settled:
 
     solution: Solution
     obstruction: Obstruction | None
-    certificate: dict[str, Any]
-    verdict: Verdict
+    certificate: dict[str, Any] | None
+    """None when nothing was proved before a limit was met."""
+    verdict: Verdict | None
 
 
 def settle(
@@ -38,6 +39,7 @@ def settle(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     progress: Progress | None = None,
+    prove: Prove = "always",
 ) -> Settled:
     """Find the cheapest experiment that settles the task, certify it, and have the certificate checked."""
     obstruction = find_obstruction(task)
@@ -48,10 +50,13 @@ def settle(
         time_limit=time_limit,
         memory_limit=memory_limit,
         progress=progress,
+        prove=prove,
     )
     claims = solution_claims(solution, weights or [Fraction(1)] * task.num_hypotheses)
     if obstruction is not None:
         claims.append(obstruction_claim(task, *obstruction.pair))
+    if not claims:
+        return Settled(solution, obstruction, None, None)
     certificate = certificate_data(task, claims)
     verdict = check(canonical_bytes(task_data(task)), canonical_bytes(certificate))
     return Settled(solution, obstruction, certificate, verdict)

@@ -98,8 +98,8 @@ BAD_DATA: list[tuple[object, str]] = [
         'number; write an integer or a text such as "1/50" or "0.02"'),
     ({"transitions": [["s", "a", {"x": "1/0"}, "s"]]}, "transitions[0][2]: the probability of 'x': '1/0' divides by "
         "zero"),
-    ({"transitions": [["s", "a", {"x": "1e999999999"}, "s"]]}, "transitions[0][2]: the probability of 'x': '1e999999999' "
-        'is not a number; write it like 3, "1/50", "0.02" or "2.5e-7"'),
+    ({"transitions": [["s", "a", {"x": "1e999999999"}, "s"]]}, "transitions[0][2]: the probability of 'x': "
+        "'1e999999999' " 'is not a number; write it like 3, "1/50", "0.02" or "2.5e-7"'),
     ({"transitions": [["s", "a", {"x": "-1"}, "s"]]}, "transitions[0][2]: the probability of 'x' is negative"),
     ({"transitions": [["s", "a", {"x": "1/2"}, "s"]]}, "transitions[0][2]: the probabilities sum to 1/2; they must sum "
      "to 1"),

@@ -110,20 +110,20 @@ def replay(task: Task, proof: Proof) -> Fraction | None:
             held = frozenset((k, s) for k, s in members if task.model.output[s, a] == y)
             (left,) = branches(task, held, a) or [frozenset()]
             target = proof.rows[number]
-            assert stands_for(target.members, left, proof.renamed)
+            assert stands_for(target.members, left)
             assert target.bound is None or (row.bound is not None and target.bound >= row.bound - cost)
     root = proof.rows[proof.root]
     start = frozenset((int(k), int(s)) for k, s in zip(task.label, task.state, strict=True))
-    assert stands_for(root.members, start, proof.renamed)
+    assert stands_for(root.members, start)
     return root.bound
 
 
-def stands_for(members: Sequence[tuple[int, int]], left: frozenset[tuple[int, int]], renamed: bool) -> bool:
-    """Whether a row is a part of what is left, or, renamed, tells apart no two members that have equal labels there."""
-    if not renamed:
-        return frozenset(members) <= left
+def stands_for(members: Sequence[tuple[int, int]], left: frozenset[tuple[int, int]]) -> bool:
+    """Whether a row is a part of what is left, or tells apart no two members that have equal labels there."""
+    if frozenset(members) <= left:
+        return True
     if len({s for _, s in members}) < len(members):
-        return len([k for k, s in left if s == members[0][1]]) >= 2
+        return len({s for _, s in members}) == 1 and len(members) <= len([k for k, s in left if s == members[0][1]])
     label = {s: k for k, s in left}
     if not all(s in label for _, s in members):
         return False

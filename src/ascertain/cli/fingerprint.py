@@ -46,11 +46,10 @@ def command(
 
     Example:  ascertain fingerprint alder.dot birch.dot cedar.dot --reset-cost 3
     """
-    from ascertain.certificate.write import write_certificate
     from ascertain.cli.output import print_json
     from ascertain.cli.progress import bounds_closing_in
     from ascertain.cli.solutions import EXIT, check_drawing, draw_policy, policy_of, solution_facts, status_of
-    from ascertain.cli.solve import facts_for_page
+    from ascertain.cli.solve import facts_for_page, save_certificate, verdict_text
     from ascertain.pipeline import settle
     from ascertain.quotients.fingerprint import pose_fingerprint
 
@@ -60,17 +59,17 @@ def command(
         _explain(task, transcript, as_json)
         return
     with bounds_closing_in() as progress:
-        settled = settle(task, time_limit=time, progress=progress)
+        prove = "always" if certificate is not None else "when solved"
+        settled = settle(task, time_limit=time, progress=progress, prove=prove)
     solution = settled.solution
     policy = policy_of(solution)
-    if certificate is not None:
-        write_certificate(certificate, task, settled.certificate["claims"])
+    save_certificate(certificate, task, settled)
     if draw is not None and policy is not None:
         draw_policy(draw, task, policy, "fingerprint", facts_for_page(settled))
     expected = None if policy is None else _mean_cost(task, policy)
     if as_json:
         facts = solution_facts(task, solution)
-        facts |= {"expected": expected, "classes": _classes(task), "certificate": str(settled.verdict)}
+        facts |= {"expected": expected, "classes": _classes(task), "certificate": verdict_text(settled)}
         print_json("fingerprint", facts)
     else:
         _print(task, settled, expected)
@@ -108,10 +107,9 @@ def _mean_cost(task: Task, policy: Automaton) -> str:
     """The mean cost of the policy over machines, all equally likely."""
     from fractions import Fraction
 
-    from ascertain.live.walk import walk_policy
-    from ascertain.plant.simulated import SimulatedPlant
+    from ascertain.policy.evaluate import cost_by_hypothesis
 
-    costs = [walk_policy(task, policy, SimulatedPlant(task.model, int(s))).cost for s in task.state]
+    costs = cost_by_hypothesis(task, policy)
     return str(sum(costs, Fraction(0)) / len(costs))
 
 
@@ -131,7 +129,8 @@ def _print(task: Task, settled: Settled, expected: str | None) -> None:
     if policy is not None:
         print_policy(task, policy)
         print_line("Any other reading: none of these.")
-    print_line(f"Certificate: {settled.verdict}")
+    if settled.verdict is not None:
+        print_line(f"Certificate: {settled.verdict}")
 
 
 def _explain(task: Task, path: Path, as_json: bool) -> None:

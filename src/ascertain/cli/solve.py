@@ -40,7 +40,6 @@ def command(
 
     Example:  ascertain solve problem.toml --certificate proof.json --draw tree.html
     """
-    from ascertain.certificate.write import write_certificate
     from ascertain.cli.output import print_json
     from ascertain.cli.problems import load_problem
     from ascertain.cli.progress import bounds_closing_in
@@ -58,18 +57,34 @@ def command(
             time_limit=time,
             memory_limit=None if memory is None else int(memory * 2**30),
             progress=progress,
+            prove="always" if certificate is not None else "when solved",
         )
     solution = settled.solution
-    if certificate is not None:
-        write_certificate(certificate, task, settled.certificate["claims"])
+    save_certificate(certificate, task, settled)
     if draw is not None and policy_of(solution) is not None:
         draw_policy(draw, task, policy_of(solution), problem.stem, facts_for_page(settled))
     if as_json:
-        print_json("solve", {**solution_facts(task, solution), "certificate": str(settled.verdict)})
+        print_json("solve", {**solution_facts(task, solution), "certificate": verdict_text(settled)})
     else:
         _print(task, settled, problem)
     code = EXIT[status_of(solution)]
     raise typer.Exit(130 if getattr(solution, "why", None) == "interrupt" else code)
+
+
+def save_certificate(path: Path | None, task: Task, settled: Settled) -> None:
+    """Write the certificate where one was asked for; a search that proved nothing has none."""
+    from ascertain.certificate.write import write_certificate
+    from ascertain.cli.output import note
+
+    if path is not None and settled.certificate is None:
+        note(f"{path}: not written, as nothing was proved before the limit")
+    elif path is not None and settled.certificate is not None:
+        write_certificate(path, task, settled.certificate["claims"])
+
+
+def verdict_text(settled: Settled) -> str | None:
+    """What the checker says of the certificate; None where there is none."""
+    return None if settled.verdict is None else str(settled.verdict)
 
 
 def facts_for_page(settled: Settled) -> list[tuple[str, str]]:
@@ -85,7 +100,7 @@ def facts_for_page(settled: Settled) -> list[tuple[str, str]]:
         ("cost of this experiment", fraction_text(upper)),
         ("no experiment is cheaper than", fraction_text(lower)),
         ("nodes, depth", "" if policy is None else f"{policy.size}, {policy.depth}"),
-        ("certificate", str(settled.verdict)),
+        ("certificate", verdict_text(settled) or "none"),
     ]
 
 
@@ -114,7 +129,8 @@ def _print(task: Task, settled: Settled, problem: Path) -> None:
         print_line(f"Undecided: stopped by {solution.why} after {_seconds(settled)}.")
         if solution.policy is not None:
             print_policy(task, solution.policy)
-    print_line(f"Certificate: {settled.verdict}")
+    if settled.verdict is not None:
+        print_line(f"Certificate: {settled.verdict}")
 
 
 def _seconds(settled: Settled) -> str:

@@ -12,10 +12,12 @@ import math
 import time
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Literal, TypeAlias
 
 from ascertain.errors import TaskError
 from ascertain.kernels.search_bounds import INFINITE
 from ascertain.policy.automaton import NOWHERE, Automaton
+from ascertain.policy.evaluate import cost_by_hypothesis
 from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.search.configuration import Arena, Member, build_arena, is_pure
 from ascertain.search.deepening import Limits, Progress, Search
@@ -24,10 +26,10 @@ from ascertain.search.proof import Prover
 from ascertain.search.solution import Bounded, Objective, Proof, Solution, Solved, Stats, Unsolvable, Why
 from ascertain.task.task import Task
 
-__all__ = ["Progress", "solve"]
+__all__ = ["Progress", "Prove", "solve"]
 
-MANY_ROWS = 5_000
-"""A proof of more rows is written up to a renaming of labels."""
+Prove: TypeAlias = Literal["always", "when solved", "never"]
+"""When the proof of a lower bound is written."""
 
 
 def solve(
@@ -38,14 +40,15 @@ def solve(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     progress: Progress | None = None,
-    prove: bool = True,
+    prove: Prove = "always",
 ) -> Solution:
     """The optimum of a task on a deterministic machine, with a policy on the original task and a proof.
 
     `objective` "worst" minimises the largest cost over hypotheses; "expected" the mean with `weights`, one positive
-    rational for each hypothesis (all equal if not given). Limits are in seconds and bytes, of the search proper. A
-    proof of the lower bound, for worst costs, may take longer than the search: `prove=False` leaves it out, except that
-    an unsolvable task always comes with its witness.
+    rational for each hypothesis (all equal if not given). Limits are in seconds and bytes, of the search proper. The
+    proof of the lower bound, for worst costs, is written afterwards and may take longer than the search: `prove` says
+    whether "always", only "when solved", or "never". What is unsolvable always comes with its witness, and after Ctrl-C
+    there is no proof.
     """
     started = time.monotonic()
     limits = Limits(None if time_limit is None else started + time_limit, memory_limit)
@@ -66,16 +69,23 @@ def solve(
     return conclude(search, quotient, objective, why, prove)
 
 
-def conclude(search: Search, quotient: Quotient, objective: Objective, why: Why | None, prove: bool) -> Solution:
+def conclude(search: Search, quotient: Quotient, objective: Objective, why: Why | None, prove: Prove) -> Solution:
     """The result of a search that has come to an end, or to a limit."""
+    stats = search.stats()
     if search.lower == INFINITE:
-        return Unsolvable(write_proof(search, quotient), search.stats(), objective)
-    proof = write_proof(search, quotient) if prove and objective == "worst" else None
-    policy = read_policy(search.graph, search.weight) if search.upper < INFINITE else None
+        return Unsolvable(write_proof(search, quotient), stats, objective)
+    wanted = prove == "always" or (prove == "when solved" and why is None)
+    proof = write_proof(search, quotient) if wanted and objective == "worst" and why != "interrupt" else None
     lower, upper = search.interval()
-    if upper is not None and policy is not None and lower == upper:
-        return Solved(upper, policy, proof, search.stats(), objective)
-    return Bounded(lower, upper, policy, proof, why or "time", search.stats(), objective)
+    if upper is None:
+        return Bounded(lower, None, None, proof, why or "time", stats, objective)
+    policy = read_policy(search.graph, search.weight)
+    if why is not None and objective == "worst":
+        # What was cut short may have improved a later step without having told the earlier ones.
+        upper = max(cost_by_hypothesis(quotient.reduced, policy))
+    if lower == upper:
+        return Solved(upper, policy, proof, stats, objective)
+    return Bounded(lower, upper, policy, proof, why or "time", stats, objective)
 
 
 def write_proof(search: Search, quotient: Quotient) -> Proof:
@@ -83,14 +93,8 @@ def write_proof(search: Search, quotient: Quotient) -> Proof:
     bound = None if search.lower == INFINITE else Fraction(search.lower, search.unit)
     if bound == 0:
         return Proof((), None, quotient.block, bound)
-    renamed = False
-    found = Prover(search.graph, search.tree).prove(search.lower, MANY_ROWS)
-    if found is None:
-        renamed = not search.arena.about_current
-        found = Prover(search.graph, search.tree, renamed=renamed).prove(search.lower)
-    assert found is not None
-    rows, root = found
-    return Proof(rows, root, quotient.block, bound, renamed)
+    rows, root = Prover(search.graph, search.tree).prove(search.lower)
+    return Proof(rows, root, quotient.block, bound)
 
 
 def answer_at_once(arena: Arena, quotient: Quotient, objective: Objective, seconds: float) -> Solved:

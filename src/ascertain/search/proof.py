@@ -7,10 +7,10 @@ For every action that all members of the part allow, some branch is known to cos
 demand in turn. Demands are taken in falling order of b. A branch's demand is lower than the row's, so a row is formed
 once, with the largest b that anything asks of it.
 
-Labels are those of the task, so a node of the graph becomes as many rows as the proof meets it under different names.
-Where that is too many, rows are *renamed* as nodes are: then a row R' stands for what is left, R_{a,y}, if every state
-of R' is a state of R_{a,y} and members that differ in label in R' differ in label in R_{a,y}. That is as sound: a
-policy that solves R_{a,y} solves R' once its answers are renamed.
+Rows are *renamed* as nodes of the graph are, so that a configuration that the proof meets under many names is one row;
+the root alone keeps the labels of the task. A row R' stands for what is left, R_{a,y}, if every state of R' is a state
+of R_{a,y} and members that differ in label in R' differ in label in R_{a,y}: a policy that solves R_{a,y} solves R',
+once its answers are renamed.
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ from ascertain.types import UNDEFINED, Action, IntArray, Reading, State
 class Prover:
     """Collects rows on demand from a finished (or interrupted) search for worst costs."""
 
-    def __init__(self, graph: SearchGraph, tree: SplittingTree | None, *, renamed: bool = False) -> None:
+    def __init__(self, graph: SearchGraph, tree: SplittingTree | None) -> None:
         self.graph = graph
-        self.renamed = renamed and not graph.arena.about_current
         self.arena = graph.arena
         self.tree = tree
         self.need: dict[Configuration, int] = {}
@@ -46,11 +45,8 @@ class Prover:
         self.onward: dict[tuple[State, State], list[tuple[Action, Reading, State, State]]] = {}
         self.costs = [self.arena.cost(a) for a in range(self.arena.num_actions)]
 
-    def prove(self, bound: int, most_rows: int | None = None) -> tuple[tuple[Row, ...], int] | None:
-        """Rows for "the start costs at least `bound`" (above 0), and the number of the row that says so.
-
-        None when more than `most_rows` would be needed.
-        """
+    def prove(self, bound: int) -> tuple[tuple[Row, ...], int]:
+        """Rows for "the start costs at least `bound`" (above 0), and the number of the row that says so."""
         root = self.part_for(self.arena.start, bound)
         self.need[root] = bound
         queue = [(-bound, 0, root)]
@@ -59,8 +55,6 @@ class Prover:
             _, _, row = heapq.heappop(queue)
             if row in self.moves:
                 continue
-            if len(self.moves) == most_rows:
-                return None
             self.moves[row] = {}
             for a, y, part, need in self.justify(row, self.need[row]):
                 self.moves[row][a] = (y, part)
@@ -118,7 +112,7 @@ class Prover:
         for y in sorted(branches):
             after = branches[y]
             if not is_pure(after) and self.cost_of(after) >= need:
-                part = self.part_for(after, need)
+                part = self.named(self.part_for(after, need))
                 found.append((self.need.get(part, -1) < need, len(part), y, part))
         _, _, y, part = min(found, key=lambda entry: entry[:3])
         return y, part
@@ -131,13 +125,13 @@ class Prover:
         """The part of a configuration that is known to cost at least `need`."""
         for value, part in self.weigh(configuration)[1]:
             if value >= need:
-                return self.named(part)
+                return part
         stuck = None if self.tree is None or need != INFINITE else self.tree.stuck_part(configuration)
-        return self.named(configuration if stuck is None else stuck)
+        return configuration if stuck is None else stuck
 
     def named(self, part: Configuration) -> Configuration:
-        """The part under the names that its row uses."""
-        if not self.renamed:
+        """The part with its labels renamed in the order of its states; about the current state, labels are states'."""
+        if self.arena.about_current:
             return part
         rename: dict[int, int] = {}
         return frozenset((rename.setdefault(label, len(rename)), s) for s, label in sorted((s, k) for k, s in part))

@@ -43,11 +43,10 @@ class Proof:
     root: int | None
     """The row that is about the task; None when the bound is 0, which needs no proof."""
     block: IntArray
-    """`block[s]` is the class of the original state s; the rows hold (label, class)."""
+    """`block[s]` is the class of the original state s; the rows hold (label, class), up to a renaming of labels in
+    all rows but the root."""
     bound: Fraction | None
     """None stands for infinity."""
-    renamed: bool = False
-    """Whether rows stand for what they are named for up to a renaming of labels (see `search/proof.py`)."""
 
 
 @final
