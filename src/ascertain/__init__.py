@@ -23,6 +23,7 @@ _HOME = {
     "union": "model.union",
     "product": "model.product",
     "with_flip": "model.noisy",
+    "BooleanPlant": "model.boolean",
     "read_model": "model.files",
     "write_model": "model.files",
     # what is to be ascertained
@@ -42,6 +43,18 @@ _HOME = {
     "Unsolvable": "search.solution",
     "Bounded": "search.solution",
     "pose_fingerprint": "quotients.fingerprint",
+    # how long to keep looking
+    "Bank": "sequential.bank",
+    "nominal_bank": "sequential.bank",
+    "weighted_bank": "sequential.bank",
+    "ListWorld": "sequential.worlds",
+    "MachineWorld": "sequential.worlds",
+    "BooleanWorld": "sequential.boolean_world",
+    "Trigger": "sequential.trigger",
+    "FixedSchedule": "sequential.probing",
+    "round_robin": "sequential.probing",
+    "Separating": "sequential.probing",
+    "audit": "sequential.audit",
     # what to do, and doing it
     "Automaton": "policy.automaton",
     "Certified": "policy.verdict",

@@ -1,0 +1,242 @@
+"""Action rules: what they choose, and how many readings they save on small testbed plants."""
+
+from __future__ import annotations
+
+import statistics
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ascertain.errors import TaskError
+from ascertain.kernels.probing import step_flips, weigh_flips, weigh_laws
+from ascertain.model import Machine
+from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_noisy
+from ascertain.model.noisy import with_flip
+from ascertain.policy.verdict import Certified
+from ascertain.sequential.bank import nominal_bank, uniform_bank
+from ascertain.sequential.boolean_world import BooleanWorld
+from ascertain.sequential.dynamics import next_state, reading_law
+from ascertain.sequential.labelling import label_bits, label_table
+from ascertain.sequential.laws import tabulate_levels
+from ascertain.sequential.probing import (
+    AbstractRule,
+    FixedSchedule,
+    Separating,
+    affinities,
+    round_robin,
+    shortest_splitting_word,
+)
+from ascertain.sequential.worlds import AbstractWorld, ListWorld, MachineWorld
+from tests.strategies import names, noisy_machines
+from tests.test_worlds import plants
+
+ALPHA = Fraction(1, 10_000)
+FLIP = Fraction(1, 20)
+
+
+def mixing_plant(num_bits: int, seed: int) -> BooleanPlant:
+    """Reversible probes of two gates each, tapping every bit, as the testbed has them."""
+    random = Random(seed)
+    commands = []
+    for tap in range(num_bits):
+        gates = []
+        for _ in range(2):
+            op = random.choice(("cnot", "toffoli"))
+            target, *sources = random.sample(range(num_bits), 2 if op == "cnot" else 3)
+            gates.append(Gate(op, target, tuple(sources)))
+        commands.append(Command(f"probe{tap}", tuple(gates), tap))
+    return BooleanPlant(names("b", num_bits), tuple(commands), FLIP)
+
+
+def readings_until_certified(
+    world: AbstractWorld, model: BooleanPlant | Machine, state: int, rule: AbstractRule, seed: int
+) -> int:
+    random = Random(seed)
+    for t in range(2000):
+        verdict = world.verdict()
+        if verdict is not None:
+            assert isinstance(verdict, Certified)
+            return t
+        action = rule.choose(world)
+        law = list(reading_law(model, state, action).items())
+        reading = random.choices([y for y, _ in law], [float(p) for _, p in law])[0]
+        state = next_state(model, state, action)
+        world.observe(action, reading)
+    raise AssertionError("no answer")
+
+
+def test_a_fixed_schedule_is_followed_and_begun_again() -> None:
+    plant = mixing_plant(4, 1)
+    world = BooleanWorld(plant, nominal_bank(0), ALPHA)
+    rule = FixedSchedule((2, 0, 3))
+    chosen = []
+    for _ in range(5):
+        chosen.append(rule.choose(world))
+        world.observe(chosen[-1], None)
+    assert chosen == [2, 0, 3, 2, 0]
+    with pytest.raises(TaskError, match="at least one"):
+        FixedSchedule(())
+
+
+def test_round_robin_taps_every_bit_once_a_round_and_commands_in_turn() -> None:
+    commands = tuple(Command(f"c{i}", (), tap) for i, tap in enumerate((1, 0, 1, 2)))
+    plant = BooleanPlant(names("b", 3), commands, FLIP)
+    assert round_robin(plant, range(4)).actions == (1, 0, 3, 1, 2, 3)
+
+
+def test_separating_needs_far_fewer_readings_than_round_robin() -> None:
+    taken: dict[str, list[int]] = {"round-robin": [], "separating": []}
+    for seed in range(8):
+        plant = mixing_plant(8, seed % 3)
+        actions = tuple(range(8))
+        truth = Random(seed).getrandbits(8)
+        separating = Separating(plant, actions, depth=2, breadth=4, num_rivals=48)
+        for name, rule in (("round-robin", round_robin(plant, actions)), ("separating", separating)):
+            world = BooleanWorld(plant, nominal_bank(truth), ALPHA)
+            taken[name].append(readings_until_certified(world, plant, truth, rule, seed))
+    assert statistics.fmean(taken["separating"]) < 0.8 * statistics.fmean(taken["round-robin"])
+
+
+def test_a_question_about_one_bit_is_probed_where_that_bit_is_read() -> None:
+    plant = BooleanPlant(names("b", 6), tuple(Command(f"read{i}", (), i) for i in range(6)), FLIP)
+    world = BooleanWorld(plant, nominal_bank(0b101010), ALPHA, labelling=label_bits(plant, [4]))
+    rule = Separating(plant, tuple(range(6)), depth=2)
+    for _ in range(4):
+        assert world.verdict() is None
+        assert rule.choose(world) == 4
+        world.observe(4, 0)
+    assert world.verdict() == Certified("0")
+
+
+def test_look_ahead_finds_a_pair_of_actions_of_which_the_first_shows_nothing() -> None:
+    hidden = (
+        Command("blank", (), 2),
+        Command("bring", (Gate("cnot", 1, (0,)),), 2),
+        Command("look", (), 1),
+    )
+    plant = BooleanPlant(names("b", 3), hidden, FLIP)
+    world = ListWorld(plant, [0b000, 0b001], nominal_bank(0), ALPHA)
+    assert Separating(plant, (0, 1, 2), depth=2).choose(world) == 1
+    world.observe(1, 0)
+    assert Separating(plant, (0, 1, 2), depth=2).choose(world) == 2
+
+
+def test_beyond_its_look_ahead_the_rule_travels_toward_a_difference() -> None:
+    length = 6
+    machine = Machine(
+        states=tuple(f"{side}{i}" for side in "xy" for i in range(length)),
+        actions=("stay", "walk"),
+        readings=("0", "1"),
+        successor=np.array([[i, (i // length) * length + min(i % length + 1, length - 1)] for i in range(2 * length)]),
+        output=np.array([[int(i == length - 1), 0] for i in range(2 * length)]),
+    )
+    noisy = with_flip(machine, FLIP)
+    labelling = label_table([i // length for i in range(2 * length)], ("x", "y"))
+    world = ListWorld(noisy, [0, length], nominal_bank(0), Fraction(1, 100), labelling=labelling)
+    rule = Separating(noisy, (0, 1), depth=2)
+    for _ in range(length - 1):
+        assert rule.choose(world) == 1
+        world.observe(1, 0)
+    assert rule.choose(world) == 0
+
+
+def test_costs_decide_between_actions_that_show_the_same() -> None:
+    commands = (Command("dear", (), 0), Command("cheap", (), 0))
+    plant = BooleanPlant(names("b", 2), commands, FLIP)
+    world = BooleanWorld(plant, nominal_bank(0), ALPHA, labelling=label_bits(plant, [0]))
+    assert Separating(plant, (0, 1), (Fraction(3), Fraction(1))).choose(world) == 1
+    assert Separating(plant, (0, 1), (Fraction(1), Fraction(3))).choose(world) == 0
+
+
+def test_rules_work_on_machines_and_with_several_candidates() -> None:
+    plant = mixing_plant(4, 5)
+    machine = enumerate_noisy(plant)
+    world = MachineWorld(machine, uniform_bank([3, 9]), ALPHA)
+    assert readings_until_certified(world, machine, 9, Separating(machine, tuple(range(4)), depth=2), 7) > 4
+
+
+def test_equal_seeds_give_equal_runs() -> None:
+    plant = mixing_plant(7, 2)
+
+    def run() -> list[object]:
+        world = BooleanWorld(plant, nominal_bank(77), ALPHA)
+        readings_until_certified(world, plant, 77, Separating(plant, tuple(range(7)), num_rivals=16), 3)
+        return list(world.history)
+
+    assert run() == run()
+
+
+def test_rules_without_actions_or_with_odd_settings_are_refused() -> None:
+    plant = mixing_plant(4, 1)
+    for arguments in ({"actions": ()}, {"actions": (0, 1), "cost": (Fraction(1),)}, {"actions": (0,), "depth": 0}):
+        with pytest.raises(TaskError):
+            Separating(plant, **arguments)  # type: ignore[arg-type]
+
+
+@given(st.data(), plants(max_bits=5))
+@settings(max_examples=30)
+def test_what_an_action_leaves_is_a_sum_over_rivals(data: st.DataObject, plant: BooleanPlant) -> None:
+    state = st.integers(0, (1 << plant.num_bits) - 1)
+    rivals, reference = data.draw(st.lists(state, min_size=1, max_size=6)), data.draw(state)
+    weight = np.array([data.draw(st.integers(1, 9)) / 8 for _ in rivals])
+    current, left = np.array(rivals, dtype=np.uint64), np.empty(plant.num_commands)
+    actions = np.arange(plant.num_commands, dtype=np.int32)
+    program = (plant.gates, plant.offset, plant.tap)
+    weigh_flips(*program, actions, 0.25, np.uint64(reference), current, weight, left)
+    for a in range(plant.num_commands):
+        after, shown = plant.step(reference, a)
+        steps = [plant.step(z, a) for z in rivals]
+        wanted = [w * (1 if y == shown else 0.25) for w, (_, y) in zip(weight, steps, strict=True)]
+        assert left[a] == pytest.approx(sum(wanted))
+        moved, scaled = current.copy(), weight.copy()
+        assert int(step_flips(*program, a, 0.25, np.uint64(reference), moved, scaled)) == after
+        assert moved.tolist() == [z for z, _ in steps] and scaled == pytest.approx(np.array(wanted))
+
+
+@given(st.data(), noisy_machines())
+@settings(max_examples=40)
+def test_affinity_is_the_sum_of_roots_of_products(data: st.DataObject, machine: Machine) -> None:
+    state = st.integers(0, machine.num_states - 1)
+    rivals, reference = data.draw(st.lists(state, min_size=1, max_size=4)), data.draw(state)
+    levels, weight = tabulate_levels(machine), np.ones(len(rivals))
+    left = np.empty(machine.num_actions)
+    actions = np.arange(machine.num_actions, dtype=np.int32)
+    weigh_laws(levels.law, actions, affinities(levels), reference, np.array(rivals, np.uint64), weight, left)
+    for a in range(machine.num_actions):
+        laws = [reading_law(machine, z, a) for z in (reference, *rivals)]
+        if not all(laws):
+            assert left[a] == -1
+        else:
+            roots = [sum(float(p * other.get(y, 0)) ** 0.5 for y, p in laws[0].items()) for other in laws[1:]]
+            assert left[a] == pytest.approx(sum(roots))
+
+
+@given(st.data(), noisy_machines(partial=False))
+@settings(max_examples=40)
+def test_a_splitting_word_splits_and_none_shorter_does(data: st.DataObject, machine: Machine) -> None:
+    state = st.integers(0, machine.num_states - 1)
+    one, other = data.draw(state), data.draw(state)
+    word = shortest_splitting_word(machine, range(machine.num_actions), one, other)
+    pairs, length = {(one, other)}, 0
+    while length < machine.num_states**2:
+        length += 1
+        if any(
+            reading_law(machine, z, a) != reading_law(machine, n, a)
+            for z, n in pairs
+            for a in range(machine.num_actions)
+        ):
+            break
+        pairs = {
+            (next_state(machine, z, a), next_state(machine, n, a)) for z, n in pairs for a in range(machine.num_actions)
+        }
+    else:
+        length = 0
+    assert len(word) == length
+    for a in word[:-1]:
+        assert reading_law(machine, one, a) == reading_law(machine, other, a)
+        one, other = next_state(machine, one, a), next_state(machine, other, a)
+    assert not word or reading_law(machine, one, word[-1]) != reading_law(machine, other, word[-1])
