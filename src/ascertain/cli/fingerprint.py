@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ascertain.cli.options import AsJson, CertificateFile, Drawing, TimeLimit
+
 if TYPE_CHECKING:
     from ascertain.pipeline import Settled
     from ascertain.policy.automaton import Automaton
@@ -27,17 +29,10 @@ def command(
             "--transcript", metavar="LOG", help="Say which machines explain this log instead (command,reading)."
         ),
     ] = None,
-    certificate: Annotated[
-        Path | None,
-        typer.Option("--certificate", metavar="NAME.json", help="Write the proof here, and NAME.task.json beside it."),
-    ] = None,
-    draw: Annotated[
-        Path | None, typer.Option("--draw", metavar="FILE", help="Draw the experiment: .svg, .html or .dot.")
-    ] = None,
-    time: Annotated[
-        float | None, typer.Option("--time", min=0, metavar="S", help="Stop after so many seconds of search.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
+    certificate: CertificateFile = None,
+    draw: Drawing = None,
+    time: TimeLimit = None,
+    as_json: AsJson = False,
 ) -> None:
     """Find the cheapest experiment that tells machines apart, on the actions that all of them know and a reset.
 

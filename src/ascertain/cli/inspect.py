@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ascertain.cli.options import AsJson
+
 if TYPE_CHECKING:
     from ascertain.model import BooleanPlant, Model
     from ascertain.quotients.obstruction import Obstruction
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 def command(
     file: Annotated[Path, typer.Argument(help="A model (.dot, .json, Boolean plant .toml) or a problem (.toml).")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what a model or a problem is: its size, its classes, and whether any experiment can settle the question.
 

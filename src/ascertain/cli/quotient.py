@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ascertain.cli.options import AsJson, ProblemFile
+
 if TYPE_CHECKING:
     from ascertain.quotients.quotient import Quotient
 
@@ -15,8 +17,8 @@ SHOWN = 200
 
 
 def command(
-    problem: Annotated[Path, typer.Argument(help="A problem file (TOML).")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
+    problem: ProblemFile,
+    as_json: AsJson = False,
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the reduced model to this file (.json or .dot).")
     ] = None,

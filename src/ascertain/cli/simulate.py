@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from ascertain.cli.options import AsJson, ProblemFile
 from ascertain.errors import FileError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ MOST = 1000
 
 
 def command(
-    problem: Annotated[Path, typer.Argument(help="A problem file (TOML).")],
+    problem: ProblemFile,
     policy: Annotated[
         Path, typer.Option("--policy", metavar="FILE", help="What `ascertain solve PROBLEM --json` printed.")
     ],
@@ -28,7 +29,7 @@ def command(
         str | None, typer.Option("--state", help="The true state; without it every hypothesis is tried in turn.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="For noisy readings.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Walk a policy on simulated plants: what it asks, what it reads, what it answers, what that costs.
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ascertain.cli.options import AsJson, CertificateFile, Drawing, ProblemFile, TimeLimit
+
 if TYPE_CHECKING:
     from ascertain.pipeline import Settled
     from ascertain.search.solution import Unsolvable
@@ -14,24 +16,17 @@ if TYPE_CHECKING:
 
 
 def command(
-    problem: Annotated[Path, typer.Argument(help="A problem file (TOML).")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
-    certificate: Annotated[
-        Path | None,
-        typer.Option("--certificate", metavar="NAME.json", help="Write the proof here, and NAME.task.json beside it."),
-    ] = None,
-    draw: Annotated[
-        Path | None, typer.Option("--draw", metavar="FILE", help="Draw the experiment: .svg, .html or .dot.")
-    ] = None,
-    time: Annotated[
-        float | None, typer.Option("--time", min=0, metavar="S", help="Stop after so many seconds of search.")
-    ] = None,
+    problem: ProblemFile,
+    as_json: AsJson = False,
+    certificate: CertificateFile = None,
+    draw: Drawing = None,
+    time: TimeLimit = None,
     memory: Annotated[
         float | None, typer.Option("--memory", min=0, metavar="GB", help="Use at most so much memory for the search.")
     ] = None,
     objective: Annotated[
         Literal["worst", "expected"],
-        typer.Option("--objective", help="Minimise the worst cost, or the expected one ([weights] in the problem)."),
+        typer.Option("--objective", help="Minimise the worst cost, or the mean under the weights of the problem file."),
     ] = "worst",
 ) -> None:
     """Find the cheapest experiment that settles the problem, and prove that none is cheaper.

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from ascertain.cli.options import ProblemFile
 
 Json = Annotated[bool, typer.Option("--json", help="The same: the canonical form is JSON already.")]
 
 
 def command(
-    problem: Annotated[Path, typer.Argument(help="A problem file (TOML).")],
+    problem: ProblemFile,
     digest: Annotated[bool, typer.Option("--sha256", help="Print the hash of the canonical form instead.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -7,13 +7,15 @@ from typing import Annotated
 
 import typer
 
+from ascertain.cli.options import AsJson
+
 
 def command(
     task: Annotated[
         Path, typer.Argument(metavar="PROBLEM|TASK", help="A problem (.toml) or a canonical task (.json).")
     ],
     certificate: Annotated[Path, typer.Argument(help="The certificate (.json).")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check a certificate against the task it is about: VERIFIED, REFUTED or MALFORMED (exit code 0, 1, 2).
 
