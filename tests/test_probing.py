@@ -15,6 +15,7 @@ from ascertain.errors import TaskError
 from ascertain.kernels.probing import step_flips, weigh_flips, weigh_laws
 from ascertain.model import Machine
 from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_noisy
+from ascertain.model.build import machine_from_transitions
 from ascertain.model.noisy import with_flip
 from ascertain.policy.verdict import Certified
 from ascertain.sequential.bank import nominal_bank, uniform_bank
@@ -109,7 +110,7 @@ def test_a_question_about_one_bit_is_probed_where_that_bit_is_read() -> None:
         assert world.verdict() is None
         assert rule.choose(world) == 4
         world.observe(4, 0)
-    assert world.verdict() == Certified("0")
+    assert world.verdict() == Certified("b4=0")
 
 
 def test_look_ahead_finds_a_pair_of_actions_of_which_the_first_shows_nothing() -> None:
@@ -240,3 +241,16 @@ def test_a_splitting_word_splits_and_none_shorter_does(data: st.DataObject, mach
         assert reading_law(machine, one, a) == reading_law(machine, other, a)
         one, other = next_state(machine, one, a), next_state(machine, other, a)
     assert not word or reading_law(machine, one, word[-1]) != reading_law(machine, other, word[-1])
+
+
+def test_no_rule_chooses_what_is_forbidden_where_the_plant_may_be() -> None:
+    rows = [("s0", "p", "0", "s0"), ("s1", "p", "1", "s1"), ("s0", "q", "0", "s0"), ("s1", "q", "1", "s1")]
+    m = machine_from_transitions([*rows, ("s2", "q", "0", "s2")])
+    noisy = with_flip(m, Fraction(1, 10))
+    labelling = label_table([0, 1, 0], ("A", "B"))
+    world = MachineWorld(noisy, nominal_bank(0), Fraction(1, 100), labelling=labelling)
+    assert not world.is_allowed(0)
+    for rule in (Separating(noisy, (0, 1)), FixedSchedule((0, 1))):
+        assert rule.choose(world) == 1
+    with pytest.raises(TaskError, match="no action of the rule"):
+        FixedSchedule((0,)).choose(world)

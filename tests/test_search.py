@@ -20,8 +20,9 @@ from ascertain.certificate.lower import lower_claim
 from ascertain.certificate.write import certificate_data
 from ascertain.errors import TaskError
 from ascertain.kernels.search_bounds import INFINITE
-from ascertain.kernels.search_subsets import NEVER
+from ascertain.kernels.search_subsets import NEVER, value_branch
 from ascertain.model import Machine
+from ascertain.model.build import machine_from_transitions
 from ascertain.model.noisy import with_flip
 from ascertain.quotients.quotient import take_quotient
 from ascertain.search import deepening
@@ -31,8 +32,9 @@ from ascertain.search.exact import conclude, solve
 from ascertain.search.greedy import greedy_policy, improve_plan
 from ascertain.search.solution import Bounded, Proof, Solution, Solved, Unsolvable
 from ascertain.search.splitting import grow_splitting_tree
-from ascertain.search.subsets import price_of_next, value_next_size
+from ascertain.search.subsets import no_subsets, price_of_next, value_next_size
 from ascertain.task.canonical import canonical_bytes, task_data
+from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from ascertain_check import check as check_certificate
 from tests.reference.optimum import optimum
@@ -398,3 +400,31 @@ def test_no_experiment_identifies_every_state_of_the_printer_controller(models_d
     assert check(task, result) is None
     assert isinstance(result, Unsolvable)
     assert len(result.members) == 12
+
+
+def test_costs_in_the_thousands_of_millions_do_not_turn_into_infinity() -> None:
+    huge = Fraction(10**9)
+    for seed in range(3):
+        small = hard_task(seed, 12, 5)
+        large = replace(small, cost=tuple(c * huge + i for i, c in enumerate(small.cost)))
+        cheap, dear = solve(small), solve(large)
+        assert isinstance(cheap, Solved)
+        assert isinstance(dear, Solved)
+        assert cheap.cost * huge <= dear.cost <= cheap.cost * (huge + len(small.cost))
+
+
+@pytest.mark.parametrize("distance", [NEVER - 2, NEVER - 1, NEVER, 2**40])
+def test_a_finite_distance_of_a_pair_is_finite_in_the_table_of_small_sets(distance: int) -> None:
+    key = np.array([0, 1], dtype=np.int64)
+    apart = np.array([distance], dtype=np.int64)
+    value = value_branch(apart, np.empty(0, dtype=np.int32), no_subsets(), key, 0, 2)
+    assert value == min(distance, NEVER - 1)
+    apart[0] = INFINITE
+    assert value_branch(apart, np.empty(0, dtype=np.int32), no_subsets(), key, 0, 2) == NEVER
+
+
+def test_what_cannot_be_settled_is_so_for_mean_costs_too() -> None:
+    m = machine_from_transitions([("a", "go", "x", "c"), ("b", "go", "x", "c"), ("c", "go", "x", "c")])
+    result = solve(pose(m), objective="expected", time_limit=60)
+    assert isinstance(result, Unsolvable)
+    assert result.objective == "expected"

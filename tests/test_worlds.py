@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.errors import LimitError, TaskError
-from ascertain.model import Machine
+from ascertain.model import Machine, NoisyMachine
 from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_noisy
+from ascertain.model.build import machine_from_transitions
 from ascertain.model.noisy import with_flip
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.sequential import boolean_world
@@ -217,7 +218,7 @@ def test_a_later_part_of_the_bank_counts_as_if_it_had_been_there(data: st.DataOb
     for step in data.draw(steps(plant.num_commands, 2).filter(lambda s: all(k != "doubt" for k, _, _ in s))):
         for world in (lazy, whole, alone):
             feed(world, step)
-        assert lazy.verdict() == (None if alone.evidence.vanished else alone.verdict())
+        assert lazy.verdict() == (whole if alone.evidence.vanished else alone).verdict()
     lazy.complete_bank()
     assert lazy.verdict() == whole.verdict()
     if not isinstance(whole.verdict(), Abstained):
@@ -394,3 +395,36 @@ def test_labels_by_bits_and_by_expression_are_named_as_in_a_problem_file() -> No
     ]
     by_expression = label_expression(plant, "pump and not valve")
     assert [by_expression.name(by_expression.code_of(s)) for s in range(4)] == ["false", "true", "false", "false"]
+
+
+def test_a_reading_that_is_all_but_certain_does_not_rule_out_its_state() -> None:
+    nearly = 1 - Fraction(1, 10**50)
+    m = machine_from_transitions([("z0", "look", "0", "z0"), ("z1", "look", "1", "z1")])
+    noisy = NoisyMachine(
+        states=m.states,
+        actions=m.actions,
+        readings=m.readings,
+        successor=m.successor,
+        law=np.array([[0], [1]]),
+        laws=(((0, nearly), (1, 1 - nearly)), ((0, Fraction(1, 2)), (1, Fraction(1, 2)))),
+    )
+    world = MachineWorld(noisy, nominal_bank(1), Fraction(1, 1000))
+    world.observe(0, 0)
+    assert world.verdict() is None
+    assert world.rivals_left(1) == 1
+
+
+def test_a_bank_whose_first_part_fails_is_completed_by_itself() -> None:
+    m = machine_from_transitions([("a", "look", "0", "a"), ("b", "look", "1", "b"), ("c", "look", "1", "c")])
+    calls: list[int] = []
+
+    def later() -> Bank:
+        calls.append(1)
+        return weighted_bank({1: Fraction(1, 4)})
+
+    world = MachineWorld(m, reuse_bank(0, Fraction(1, 200), Fraction(1, 100), later), Fraction(1, 100))
+    world.observe(0, 1)
+    assert calls == [1]
+    assert len(world.history) == 1
+    assert world.verdict() is None  # b and c are left
+    assert world.rivals_left(1) == 1

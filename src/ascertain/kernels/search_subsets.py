@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ascertain.kernels._jit import kernel
+from ascertain.kernels.pairs import INFINITE
 from ascertain.types import IntArray, LongArray
 
 NEVER = 2**31 - 1
@@ -158,7 +159,9 @@ def value_branch(
         j = int(key[begin]) & low
         if len(state_label) > 0 and state_label[i] == state_label[j]:
             return 0
-        return min(NEVER, int(distance[i * (i - 1) // 2 + j]))
+        apart = int(distance[i * (i - 1) // 2 + j])
+        # What is finite stays so, even where 32 bits cannot hold it: less than D is a valid bound too.
+        return NEVER if apart >= INFINITE else min(NEVER - 1, apart)
     rank = int(subsets.first[m])
     for i in range(m):
         rank += int(subsets.binomial[int(key[begin + i]) & low, i + 1])

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
@@ -45,7 +46,7 @@ class Arena:
     tables: Tables
     choice: ShortArray
     """The first action of a cheapest word for each pair of states, numbered like `tables.distance`."""
-    scale: int
+    scale: Fraction
     """What the task's costs were multiplied by to become integers."""
 
     @property

@@ -76,7 +76,7 @@ class Search:
         return self.graph.upper(0)
 
     @property
-    def unit(self) -> int:
+    def unit(self) -> Fraction:
         """What bounds are divided by to become costs."""
         return self.arena.scale * (1 if self.weight is None else sum(self.weight.values()))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
@@ -64,8 +65,11 @@ def solve(
     search = Search(arena, merge_weights(task, quotient, arena, weights) if mean else None, started)
     why = search.run(limits, progress)
     if search.lower == INFINITE and mean:
-        # What cannot be settled cannot be settled at any mean cost either, and worst costs have the shorter proof.
-        return solve(task, time_limit=time_limit, memory_limit=memory_limit, progress=progress)
+        # What cannot be settled cannot be settled at any mean cost either, and a proof of it is one about worst costs.
+        # It is known to exist, so it is looked for without limits.
+        unsolvable = solve(task, progress=progress)
+        assert isinstance(unsolvable, Unsolvable)
+        return replace(unsolvable, objective=objective)
     return conclude(search, quotient, objective, why, prove)
 
 

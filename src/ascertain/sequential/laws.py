@@ -43,10 +43,10 @@ _MARGIN = Decimal("1e-40")
 
 
 def log_bounds(x: Fraction) -> tuple[int, int]:
-    """Integers around 2^32 log x, the nearest there are; x is positive.
+    """Integers on either side of 2^32 log x; x is positive.
 
     The logarithm of a rational other than 1 is irrational. It is computed here to 80 digits and widened by far more
-    than what is lost in them.
+    than what is lost in them, so that for x next to 1 the two integers may lie on either side of 0.
     """
     if x == 1:
         return 0, 0
@@ -85,7 +85,8 @@ def tabulate_levels(model: Model) -> Levels:
     for k, law in enumerate(noisy.laws):
         for y, p in law:
             level[k, y] = number[p]
-    bounds = [log_bounds(1 / p) for p in values]
+    # A probability is at most 1, so what it costs is at least 0, however little that is.
+    bounds = [(max(low, 0), high) for low, high in (log_bounds(1 / p) for p in values)]
     floor, ceiling = (np.array(column, dtype=np.int64) for column in zip(*bounds, strict=True))
     everywhere = np.all(noisy.law != UNDEFINED, axis=0)
     return Levels(noisy.successor, noisy.law, level, values, floor, ceiling, everywhere)

@@ -1,13 +1,15 @@
 """Action rules: what to probe next, given what is left of a world.
 
-Any rule is safe: evidence is valid for every choice that does not see future noise. A rule decides only how long it
-takes. A *separating* rule believes the candidate that explains the readings best, its *reference*, and looks for the
-short word of actions that takes most from its strongest rivals. A rival z counts for the square root of its likelihood
+Any rule is valid: evidence is so for every choice that does not see future noise. A rule decides only how long it
+takes. And no rule chooses an action that is forbidden where the plant may be: it takes the next one that is allowed.
+
+A *separating* rule believes the candidate that explains the readings best, its *reference*, and looks for the short
+word of actions that takes most from its strongest rivals. A rival z counts for the square root of its likelihood
 relative to the strongest one's. If the reference is true, an action multiplies that root by the affinity of the two
-reading laws in the mean, so the total weight after a word is an expectation, and words are compared by the logarithm of
-what they divide the total by, per unit of cost. The word is chosen with look-ahead, its first action is done, and after
-the reading everything is chosen anew. Where no word within reach splits anything, the rule follows a shortest word that
-tells the reference from its strongest rival.
+reading laws in the mean, so the total weight after a word is an expectation, and words are compared by the logarithm
+of what they divide the total by, per unit of cost. The word is chosen with look-ahead, its first action is done, and
+after the reading everything is chosen anew. Where no word within reach splits anything, the rule follows a shortest
+word that tells the reference from its strongest rival.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from ascertain.sequential.dynamics import AnyModel, next_state, reading_law
 from ascertain.sequential.groups import Group
 from ascertain.sequential.laws import UNIT, Levels, tabulate_levels
 from ascertain.sequential.worlds import AbstractWorld
-from ascertain.types import UNDEFINED, Action, IntArray, State
+from ascertain.types import UNDEFINED, Action, BoolArray, IntArray, State
 
 _LEAST = 1e-300
 """Stands for no weight at all, so that its logarithm is a number."""
@@ -59,7 +61,16 @@ class FixedSchedule(AbstractRule):
             raise TaskError("a schedule needs at least one action")
 
     def choose(self, world: AbstractWorld) -> Action:
-        return self.actions[len(world.history) % len(self.actions)]
+        return next_allowed(world, self.actions)
+
+
+def next_allowed(world: AbstractWorld, actions: Sequence[Action]) -> Action:
+    """The action whose turn it is after so many steps, or the next one after it that is allowed."""
+    turn = len(world.history) % len(actions)
+    for a in (*actions[turn:], *actions[:turn]):
+        if world.is_allowed(a):
+            return a
+    raise TaskError("no action of the rule is defined in every state where the plant may be")
 
 
 def round_robin(plant: BooleanPlant, actions: Sequence[Action]) -> FixedSchedule:
@@ -103,11 +114,12 @@ class Separating(AbstractRule):
     def choose(self, world: AbstractWorld) -> Action:
         reference, label = world.leader()
         rivals = world.likely_rivals(label, self.num_rivals)
-        if not rivals:
-            return self.actions[len(world.history) % len(self.actions)]
+        allowed = np.array([world.is_allowed(a) for a in self.actions])
+        if not rivals or not allowed.any():
+            return next_allowed(world, self.actions)
         current = np.concatenate([group.current for group in rivals])
         weight = self._split.weigh(np.concatenate([group.penalty for group in rivals]))
-        search = _Search(self._split, np.array([float(c) for c in self.cost]), float(weight.sum()))
+        search = _Search(self._split, np.array([float(c) for c in self.cost]), float(weight.sum()), allowed)
         search.extend(reference, current, weight, (), 0.0, self.depth, self.breadth)
         if search.gain > _SPLITS:
             return self.actions[search.word[0]]
@@ -115,10 +127,7 @@ class Separating(AbstractRule):
 
     def _travel(self, world: AbstractWorld, reference: State, rival: State) -> Action:
         word = shortest_splitting_word(self.model, self.actions, reference, rival)
-        allowed = [a for a in (word[:1] or self.actions) if world.is_allowed(a)]
-        if not allowed:
-            raise TaskError("no action of the rule is defined in every state where the plant may be")
-        return allowed[len(world.history) % len(allowed)]
+        return word[0] if word and world.is_allowed(word[0]) else next_allowed(world, self.actions)
 
 
 def strongest_of(groups: Sequence[Group]) -> State:
@@ -131,8 +140,10 @@ def strongest_of(groups: Sequence[Group]) -> State:
 class _Search:
     """Words searched depth first, at each level through the actions that gain most."""
 
-    def __init__(self, split: _Flips | _Laws, cost: FloatArray, total: float) -> None:
+    def __init__(self, split: _Flips | _Laws, cost: FloatArray, total: float, allowed: BoolArray) -> None:
         self.split, self.cost, self.total = split, cost, total
+        self.allowed = allowed
+        """Whether each action may be done now; later ones are judged by the rivals looked at."""
         self.gain, self.word = 0.0, (0,)
 
     def extend(
@@ -147,7 +158,8 @@ class _Search:
     ) -> None:
         """Try every action next and go on from the best; a word counts when full or when it leaves nothing."""
         left = self.split.left(reference, current, weight)
-        gain = np.where(left < 0, -1.0, -np.log(np.maximum(left, _LEAST) / self.total) / (paid + self.cost))
+        no_use = (left < 0) if word else (left < 0) | ~self.allowed
+        gain = np.where(no_use, -1.0, -np.log(np.maximum(left, _LEAST) / self.total) / (paid + self.cost))
         order = [int(i) for i in np.argsort(-gain, kind="stable") if gain[i] >= 0][:breadth]
         if order and gain[order[0]] > self.gain and (depth == 1 or left[order[0]] <= _LEAST):
             self.gain, self.word = float(gain[order[0]]), (*word, order[0])

@@ -101,19 +101,20 @@ class AbstractWorld(ABC):
         self._take(Step(action, None, certain=False))
 
     def _take(self, step: Step) -> None:
-        if self._stands_still:
-            self.history.append(step)
-            return
-        if not self.is_allowed(step.action):
+        if not self._stands_still and not self.is_allowed(step.action):
             raise TaskError(
                 f"action {self.model.actions[step.action]!r} is not defined in a state where the plant may be; it is "
                 "forbidden until that is ruled out"
             )
         self.history.append(step)
-        if not self._stands_still:
-            self.evidence.take(step)
-            self._num_scored += 1
-        if not self._stands_still:
+        if self._stands_still:
+            return
+        self.evidence.take(step)
+        self._num_scored += 1
+        if self.evidence.vanished and self.evidence.bank.later is not None:
+            # What is not yet computed may explain the readings: only the whole bank can fail.
+            self.complete_bank()
+        elif not self._stands_still:
             self._advance(step)
 
     def is_allowed(self, action: Action) -> bool:
@@ -121,7 +122,10 @@ class AbstractWorld(ABC):
         return 0 <= action < len(self.model.actions)
 
     def complete_bank(self) -> None:
-        """Compute the later part of the bank and score it on every reading so far, as if it had been there."""
+        """Compute the later part of the bank and score it on every reading so far, as if it had been there.
+
+        It happens by itself when the part that is there no longer explains the readings.
+        """
         self._restart(self.evidence.afresh(self.evidence.bank.completed()))
         steps, self.history, self._num_scored = self.history, [], 0
         for step in steps:
@@ -141,9 +145,7 @@ class AbstractWorld(ABC):
         if self.num_doubts > self.evidence.doubts.limit:
             return Abstained(f"more than {self.evidence.doubts.limit} actions may or may not have run")
         if self.evidence.vanished:
-            # What is not yet computed may explain them: only the whole bank can fail.
-            late = self.evidence.bank.later is not None
-            return None if late else Abstained("no candidate of the bank explains the readings")
+            return Abstained("no candidate of the bank explains the readings")
         labels = self._some_labels()
         if len(labels) > 1:
             return None

@@ -70,9 +70,10 @@ class Task:
     def about(self) -> About:
         return "start" if self.state_label is None else "current"
 
-    def integer_costs(self) -> tuple[LongArray, int]:
-        """Costs as integers, and what they were multiplied by: `costs[a] == cost[a] * scale`."""
-        scale = math.lcm(*(c.denominator for c in self.cost))
+    def integer_costs(self) -> tuple[LongArray, Fraction]:
+        """Costs as integers, the smallest in their ratio, and what they were multiplied by: `cost[a] * scale`."""
+        whole = math.lcm(*(c.denominator for c in self.cost))
+        scale = Fraction(whole, math.gcd(*(int(c * whole) for c in self.cost)))
         costs = [int(c * scale) for c in self.cost]
         if max(costs) > 2**40:
             raise TaskError("the costs need more than 40 bits once written over one denominator; use simpler ratios")
