@@ -290,3 +290,37 @@ def test_fingerprint_names_classes_and_says_none_of_these(tmp_path: Path) -> Non
     assert answer("fingerprint", *servers, "--transcript", log)["explained_by"] == ["dogwood"]
     assert "at least two" in complaint("fingerprint", servers[0])
     assert "'x' is not a number" in complaint("fingerprint", *servers, "--reset-cost", "x")
+
+
+def test_no_output_is_written_over_an_input(tmp_path: Path) -> None:
+    model, problem = tmp_path / "v.dot", tmp_path / "v.toml"
+    model.write_text((VALVE / "valve.dot").read_text())
+    problem.write_text((VALVE / "leak.toml").read_text().replace("valve.dot", "v.dot"))
+    before = model.read_text()
+    for call in (("solve", problem, "--draw", model), ("quotient", problem, "--out", model)):
+        assert "is an input of the question" in complaint(*call)
+    assert "is an input" in complaint("fingerprint", model, SERVERS / "elm.dot", "--draw", model)
+    assert model.read_text() == before
+
+
+def test_a_policy_that_asks_what_is_forbidden_is_refused(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text('{"nodes":[{"action":"light","next":{"bang":1}},{"answer":"tight"}]}')
+    message = complaint("simulate", VALVE / "leak.toml", "--policy", plan)
+    assert "plan.json" in message
+    assert "the policy asks 'light', which is forbidden" in message
+
+
+def test_risk_is_not_passed_over_in_silence(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    run("init", path)
+    path.write_text(path.read_text() + "\n[risk]\nalpha = '1/3'\n")
+    assert "alpha and beta are not used" in run("solve", path).stderr
+
+
+def test_an_answer_that_cannot_be_written_is_said_so() -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "ascertain", "task", str(VALVE / "leak.toml")]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert "the answer cannot be written" in done.stderr

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 
-from ascertain.errors import FileError, ModelError, PlantFault
+from ascertain.errors import FileError, ModelError, PlantFault, TaskError
 from ascertain.live.walk import walk_policy
 from ascertain.model.build import machine_from_transitions
 from ascertain.model.noisy import with_flip
@@ -158,3 +158,28 @@ def walk(node: Outline) -> Iterator[Outline]:
     yield node
     for child in node.children:
         yield from walk(child)
+
+
+def test_what_is_forbidden_is_never_sent() -> None:
+    task = pose(SWITCH, never=["b"])
+    policy = Automaton(action=(1, -1), label=(-1, 0), children=({2: 1}, {}))
+    sent: list[str] = []
+
+    class Watched:
+        def send(self, action: str) -> str:
+            sent.append(action)
+            return "ok"
+
+    with pytest.raises(TaskError, match="asks 'turn', which is forbidden"):
+        walk_policy(task, policy, Watched())
+    assert sent == []
+
+
+def test_names_cannot_move_the_cursor_or_break_a_drawing() -> None:
+    m = machine_from_transitions([("a", "\x1b[31mlook", "0\x07", "a"), ("b", "\x1b[31mlook", "1\u202e", "b")])
+    task = pose(m)
+    policy = Automaton(action=(0, -1, -1), label=(-1, 0, 1), children=({0: 1, 1: 2}, {}, {}))
+    outline = outline_policy(task, policy)
+    for text in (draw_svg(outline, "t"), draw_dot(outline), draw_html(outline, "t", [])):
+        assert not any(c in text for c in "\x1b\x07\u202e")
+    ElementTree.fromstring(draw_svg(outline, "t"))

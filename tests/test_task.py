@@ -373,3 +373,27 @@ def test_decimals_are_exact(text: str, value: Fraction) -> None:
 def test_what_is_not_a_number_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a number"):
         parse_rational(text)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"alpha": 0.1},
+        {"alpha": "0.3/0"},
+        {"beta": float("nan")},
+        {"cost": {"fill": 0.5}},
+        {"default_cost": 0},
+        {"flip": 0.1},
+        {"about": "curent"},
+        {"never": "full"},
+        {"hypotheses": 3},
+        {"label": 3},
+    ],
+)
+def test_by_the_api_too_what_is_not_exact_or_not_known_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(TaskError):
+        pose(tank(), **wrong)  # type: ignore[arg-type]
+
+
+def test_exact_numbers_may_be_written_as_text() -> None:
+    assert pose(tank(), alpha="2.5e-7", cost={"fill": "1/2"}).cost[0] == Fraction(1, 2)

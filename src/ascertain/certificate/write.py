@@ -35,11 +35,16 @@ def write_certificate(path: str | Path, task: Task, claims: Sequence[Mapping[str
 
     Each file appears whole or not at all, and the task before the certificate that needs it.
     """
-    name = Path(path).name.removesuffix(".json")
-    if not name:
-        raise CertificateError(f"{os.fspath(path)!r} is not the name of a certificate")
-    certificate, beside = Path(path).with_name(f"{name}.json"), Path(path).with_name(f"{name}.task.json")
+    certificate, beside = name_files(path)
     text = canonical_bytes(certificate_data(task, claims))
     write_whole(beside, canonical_bytes(task_data(task)))
     write_whole(certificate, text)
     return certificate, beside
+
+
+def name_files(path: str | Path) -> tuple[Path, Path]:
+    """NAME.json and NAME.task.json for a path that is NAME.json or NAME."""
+    name = Path(path).name.removesuffix(".json")
+    if not name:
+        raise CertificateError(f"{os.fspath(path)!r} is not the name of a certificate")
+    return Path(path).with_name(f"{name}.json"), Path(path).with_name(f"{name}.task.json")

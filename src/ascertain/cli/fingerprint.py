@@ -42,6 +42,7 @@ def command(
     Example:  ascertain fingerprint alder.dot birch.dot cedar.dot --reset-cost 3
     """
     from ascertain.cli.output import print_json
+    from ascertain.cli.problems import certificate_files, refuse_overwriting
     from ascertain.cli.progress import bounds_closing_in
     from ascertain.cli.solutions import EXIT, check_drawing, draw_policy, policy_of, solution_facts, status_of
     from ascertain.cli.solve import facts_for_page, save_certificate, verdict_text
@@ -49,6 +50,7 @@ def command(
     from ascertain.quotients.fingerprint import pose_fingerprint
 
     check_drawing(draw)
+    refuse_overwriting([draw, *certificate_files(certificate)], models)
     task = pose_fingerprint(_read_models(models), reset_cost=_cost(reset_cost))
     if transcript is not None:
         _explain(task, transcript, as_json)
@@ -123,7 +125,8 @@ def _print(task: Task, settled: Settled, expected: str | None) -> None:
     policy = policy_of(settled.solution)
     if policy is not None:
         print_policy(task, policy)
-        print_line("Any other reading: none of these.")
+        if policy.depth:
+            print_line("Any other reading: none of these.")
     if settled.verdict is not None:
         print_line(f"Certificate: {settled.verdict}")
 
@@ -134,7 +137,7 @@ def _explain(task: Task, path: Path, as_json: bool) -> None:
     from ascertain.task.hypotheses import starts_explaining
     from ascertain.task.log import read_log
 
-    left = starts_explaining(task.model, task.state, read_log(path))
+    left = starts_explaining(task.model, task.state, read_log(path), str(path))
     names = sorted({task.labels[int(task.label[h])] for h in left})
     if as_json:
         print_json("fingerprint", {"explained_by": names})

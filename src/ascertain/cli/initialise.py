@@ -11,6 +11,7 @@ STARTER = """\
 # A problem for ascertain: a model of the plant, a question about its state, costs and risk.
 # Try:  ascertain inspect {name}     what it is, and whether any experiment can settle it
 #       ascertain quotient {name}    which states no experiment tells apart
+#       ascertain solve {name}       the cheapest experiment, and its proof
 
 # The model: a file (model = "plant.dot"), several (models = ["a.dot", "b.dot"]), or a table like this one.
 # Each transition is [state, action, reading, next state]. An action that a state does not list is forbidden there;
@@ -45,6 +46,9 @@ start = 3
 
 # [noise]
 # flip = "1/50"               # a reading is replaced, with this probability, by another one of the same action
+
+# [weights]                   # how likely states are, for --objective expected
+# running = 2
 
 # [risk]
 # alpha = "1/1000"            # how often an answer may be wrong

@@ -111,11 +111,13 @@ def _print_task(file: Path, facts: dict[str, Any]) -> None:
     obstruction = facts.pop("obstruction")
     print_table(str(file), _rows(facts))
     if obstruction is None:
-        print_line("No two hypotheses with different labels are obstructed; whether an experiment settles them all is")
-        print_line("for the solver to say.")
+        print_line(
+            "No two hypotheses with different labels are obstructed; whether an experiment settles them all is for the "
+            "solver to say."
+        )
         return
     print_line(f"Obstructed: {obstruction['sentence']}.")
-    groups = [" | ".join(group) for group in obstruction["coarsening"]]
+    groups = ["{" + ", ".join(group) + "}" if len(group) > 1 else group[0] for group in obstruction["coarsening"]]
     finest = "The finest question" if facts["about"] == "start" else "A question"
     print_line(f"{finest} that is not obstructed has the labels: {shorten(groups)}.")
 

@@ -36,7 +36,8 @@ def guarded(verb: Callable[..., None]) -> Callable[..., None]:
     def run(*args: Any, **options: Any) -> None:
         try:
             verb(*args, **options)
-            sys.stdout.flush()
+            if sys.stdout:  # None where standard output was closed before we began
+                sys.stdout.flush()
         except AscertainError as reason:
             raise _end(str(reason), reason.exit_code) from None
         except KeyboardInterrupt:
@@ -44,6 +45,9 @@ def guarded(verb: Callable[..., None]) -> Callable[..., None]:
         except BrokenPipeError:
             # Whoever read our output has gone; the interpreter must not complain about that at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as reason:
+            # Files are read and written with errors of their own, so this is standard output.
+            raise _end(f"the answer cannot be written: {reason.strerror}", 2) from None
         except typer.Exit:
             raise
         except Exception as fault:

@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ascertain.report.printable import printable
+
 SCHEMA_VERSION = 1
 """Grows when a key of some verb's JSON changes its meaning or goes away; docs/formats.md lists the keys."""
 
@@ -25,7 +27,7 @@ def print_json(verb: str, data: Mapping[str, Any]) -> None:
 
 def print_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[str] | None = None) -> None:
     """A small table; names are printed as they are, never read as markup."""
-    table = Table(title=title, title_justify="left", show_header=header is not None)
+    table = Table(title=plain(title), title_justify="left", show_header=header is not None)
     for name in header or ("", ""):
         table.add_column(name, overflow="fold")
     for row in rows:
@@ -45,8 +47,7 @@ def note(text: str) -> None:
 
 def plain(value: object) -> Text:
     """A value as text without markup or control characters."""
-    text = str(value)
-    return Text("".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text))
+    return Text(printable(str(value)))
 
 
 def shorten(names: Sequence[str], most: int = 6) -> str:

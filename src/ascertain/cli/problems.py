@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from ascertain.cli.output import note
 from ascertain.cli.progress import announce_compilation
+from ascertain.errors import FileError
 from ascertain.task.problem import Problem, read_problem
 
 
@@ -16,3 +18,18 @@ def load_problem(path: Path) -> Problem:
     for section in problem.unread:
         note(f"{path}: section [{section}] is not read by this version and was not checked")
     return problem
+
+
+def refuse_overwriting(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> None:
+    """An answer must not be written over what it is an answer to."""
+    taken = {path.resolve() for path in inputs}
+    for path in outputs:
+        if path is not None and path.resolve() in taken:
+            raise FileError(f"{path}: this file is an input of the question; choose another name for the output")
+
+
+def certificate_files(path: Path | None) -> list[Path]:
+    """The two files that a certificate of this name becomes."""
+    from ascertain.certificate.write import name_files
+
+    return [] if path is None else list(name_files(path))

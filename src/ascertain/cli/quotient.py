@@ -28,11 +28,13 @@ def command(
     Example:  ascertain quotient problem.toml --out reduced.json
     """
     from ascertain.cli.output import print_json
-    from ascertain.cli.problems import load_problem
+    from ascertain.cli.problems import load_problem, refuse_overwriting
     from ascertain.model.files import write_model
     from ascertain.quotients.quotient import take_quotient
 
-    quotient = take_quotient(load_problem(problem).task)
+    posed = load_problem(problem)
+    refuse_overwriting([out], posed.sources)
+    quotient = take_quotient(posed.task)
     if out is not None:
         write_model(quotient.reduced.model, out)
     print_json("quotient", _facts(quotient)) if as_json else _print(problem, quotient)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ascertain.cli.options import AsJson, ProblemFile
-from ascertain.errors import FileError
+from ascertain.errors import FileError, TaskError
 
 if TYPE_CHECKING:
     from ascertain.live.walk import Walk
@@ -46,7 +46,10 @@ def command(
     task = load_problem(problem).task
     plan = _read_policy(policy, task)
     chosen = task.state[:MOST].tolist() if state is None else [task.model.state_named(state, "--state")]
-    walks = [(s, walk_policy(task, plan, SimulatedPlant(task.model, s, seed))) for s in chosen]
+    try:
+        walks = [(s, walk_policy(task, plan, SimulatedPlant(task.model, s, seed))) for s in chosen]
+    except TaskError as reason:
+        raise FileError(f"{policy}: {reason}; it is not a policy for {problem}") from None
     rows = [_facts(task, s, walk) for s, walk in walks]
     if as_json:
         print_json("simulate", {"walks": rows})

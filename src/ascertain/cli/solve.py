@@ -35,8 +35,8 @@ def command(
 
     Example:  ascertain solve problem.toml --certificate proof.json --draw tree.html
     """
-    from ascertain.cli.output import print_json
-    from ascertain.cli.problems import load_problem
+    from ascertain.cli.output import note, print_json
+    from ascertain.cli.problems import certificate_files, load_problem, refuse_overwriting
     from ascertain.cli.progress import bounds_closing_in
     from ascertain.cli.solutions import EXIT, check_drawing, draw_policy, policy_of, solution_facts, status_of
     from ascertain.pipeline import settle
@@ -44,13 +44,16 @@ def command(
     check_drawing(draw)
     posed = load_problem(problem)
     task = posed.task
+    refuse_overwriting([draw, *certificate_files(certificate)], posed.sources)
+    if task.alpha or task.beta:
+        note("the exact solver answers without risk: alpha and beta are not used")
     with bounds_closing_in() as progress:
         settled = settle(
             task,
             objective=objective,
             weights=posed.weights if objective == "expected" else None,
             time_limit=time,
-            memory_limit=None if memory is None else int(memory * 2**30),
+            memory_limit=None if memory is None else int(min(memory, 2**30) * 2**30),
             progress=progress,
             prove="always" if certificate is not None else "when solved",
         )
@@ -74,7 +77,8 @@ def save_certificate(path: Path | None, task: Task, settled: Settled) -> None:
     if path is not None and settled.certificate is None:
         note(f"{path}: not written, as nothing was proved before the limit")
     elif path is not None and settled.certificate is not None:
-        write_certificate(path, task, settled.certificate["claims"])
+        written = write_certificate(path, task, settled.certificate["claims"])
+        note(f"wrote {written[0]} and {written[1]}")
 
 
 def verdict_text(settled: Settled) -> str | None:

@@ -25,10 +25,13 @@ def command(
     """
     from ascertain.cli.output import print_json, print_line
     from ascertain.cli.problems import load_problem
+    from ascertain.errors import FileError
     from ascertain.task.canonical import canonical_bytes, task_data
     from ascertain_check import check
     from ascertain_check.__main__ import judge
 
+    if task.suffix not in {".toml", ".json"}:
+        raise FileError(f"{task}: a problem (.toml) or a canonical task (.json) is needed")
     if task.suffix == ".toml":
         text = canonical_bytes(task_data(load_problem(task).task))
         verdict = check(text, _read(certificate))

@@ -28,7 +28,7 @@ def draw_terminal(root: Outline) -> Tree:
 
 def _line(node: Outline) -> Text:
     line = Text()
-    if node.reading or node.kind != "ask":
+    if node.reading:
         line.append(f"{node.reading} → ", style="cyan")
     line.append(node.text, style=_STYLE[node.kind])
     if node.shared and node.kind == "ask":

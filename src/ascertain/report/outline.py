@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ascertain.policy.automaton import NOWHERE, Automaton
+from ascertain.report.printable import printable
 from ascertain.task.task import Task
 
 
@@ -49,13 +50,13 @@ def outline_policy(task: Task, policy: Automaton) -> Outline:
     def draw(v: int, reading: str) -> Outline:
         if policy.action[v] == NOWHERE:
             answered = policy.label[v] != NOWHERE
-            text = task.labels[policy.label[v]] if answered else "no answer"
+            text = printable(task.labels[policy.label[v]]) if answered else "no answer"
             return Outline(reading, text, "answer" if answered else "abstain", v, False)
         shared = parents[v] > 1
         if v in seen:
             return Outline(reading, f"as at #{v}", "again", v, shared)
         seen.add(v)
-        below = tuple(draw(c, task.model.readings[y]) for y, c in sorted(policy.children[v].items()))
-        return Outline(reading, task.model.actions[policy.action[v]], "ask", v, shared, below)
+        below = tuple(draw(c, printable(task.model.readings[y])) for y, c in sorted(policy.children[v].items()))
+        return Outline(reading, printable(task.model.actions[policy.action[v]]), "ask", v, shared, below)
 
     return draw(policy.start(), "")

@@ -25,7 +25,7 @@ def choose_states(model: Model, choice: Choice) -> IntArray:
         if not model.initial:
             raise TaskError('hypotheses = "initial", but the model names no initial state; list the states instead')
         return np.array(model.initial, dtype=np.int32)
-    if isinstance(choice, str):
+    if isinstance(choice, str) or not isinstance(choice, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TaskError(f'hypotheses: {choice!r} is not understood; write "all", "initial" or a list of states')
     if not choice:
         raise TaskError("hypotheses: the list names nothing; at least one state is needed")
@@ -54,25 +54,27 @@ def states_after_log(noisy: Model, exact: Model, records: Sequence[Record], wher
             raise TaskError(f"{where}:{record.line}: {record.command!r} is not an action of the model")
         if record.reading not in noisy.readings:
             raise TaskError(f"{where}:{record.line}: {record.reading!r} is not a reading of the model")
-        possible, after = _follow(noisy, exact, now, record)
+        possible, after = follow_record(noisy, exact, now, record)
         now = np.unique(after[possible])
         if not now.size:
             raise TaskError(f"{where}:{record.line}: no state explains the log up to here; is it of this model?")
     return now
 
 
-def starts_explaining(model: Model, starts: IntArray, records: Sequence[Record]) -> list[int]:
-    """The places in `starts` of the states from which the log is possible; a name that is unknown explains nothing."""
+def starts_explaining(model: Model, starts: IntArray, records: Sequence[Record], where: str) -> list[int]:
+    """The places in `starts` of the states from which the log is possible; an unknown reading has no explanation."""
     left, now = np.arange(len(starts)), starts
     for record in records:
-        if record.command not in model.actions or record.reading not in model.readings:
+        if record.command not in model.actions:
+            raise TaskError(f"{where}:{record.line}: {record.command!r} is not an action of the model")
+        if record.reading not in model.readings:
             return []
-        possible, after = _follow(model, model, now, record)
+        possible, after = follow_record(model, model, now, record)
         left, now = left[possible], after[possible]
     return [int(h) for h in left]
 
 
-def _follow(noisy: Model, exact: Model, now: IntArray, record: Record) -> tuple[BoolArray, IntArray]:
+def follow_record(noisy: Model, exact: Model, now: IntArray, record: Record) -> tuple[BoolArray, IntArray]:
     """For each state whether the record is possible there, and where it leads."""
     a, y = noisy.actions.index(record.command), noisy.readings.index(record.reading)
     return _possible(exact if record.trusted else noisy, a, y)[now], noisy.successor[now, a]

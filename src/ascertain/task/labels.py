@@ -38,6 +38,8 @@ def label_states(
         return [spec(model.states[s]) for s in wanted]
     if isinstance(spec, str):
         return _by_word(model, spec, wanted)
+    if not isinstance(spec, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TaskError(f"label: {spec!r} is not understood; give a word, a table or a function")
     if len(spec) == 1 and (word := next(iter(spec))) in _WORDS:
         return _by_rule(model, plant, word, spec[word], wanted)
     return _by_table(model, spec, wanted)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -15,11 +16,15 @@ from ascertain.model import BooleanPlant, Machine, Model
 from ascertain.model.boolean import enumerate_machine, list_states
 from ascertain.model.build import complete, forbid_entering, restrict, with_reset
 from ascertain.model.noisy import with_flip
+from ascertain.rational import rational_field
 from ascertain.task.hypotheses import Choice, choose_states, states_after_log, states_matching
 from ascertain.task.labels import LabelSpec, label_states
 from ascertain.task.log import read_log
 from ascertain.task.task import About, Task
 from ascertain.types import IntArray
+
+Number: TypeAlias = Fraction | int | str
+"""An exact number; a text is read as `ascertain.rational` says."""
 
 
 @dataclass(frozen=True)
@@ -53,23 +58,28 @@ def pose(
     about: About = "start",
     actions: Sequence[str] | None = None,
     undefined: str = "forbidden",
-    cost: Mapping[str, Fraction | int] | None = None,
-    default_cost: Fraction | int = 1,
+    cost: Mapping[str, Number] | None = None,
+    default_cost: Number = 1,
     reset: Reset | None = None,
     never: Sequence[str] = (),
-    flip: Fraction | int = 0,
-    alpha: Fraction | int = 0,
-    beta: Fraction | int = 0,
+    flip: Number = 0,
+    alpha: Number = 0,
+    beta: Number = 0,
 ) -> Task:
     """The task of finding the label of the state that the plant is in.
 
     `actions` keeps these only; `undefined` is "forbidden" or "self-loop"; `cost` by action name over `default_cost`;
     `never` lists states that must not be entered; `flip` replaces a reading by another one of the same action. A
-    Boolean plant is enumerated, if it is small enough; its flip is its own.
+    Boolean plant is enumerated, if it is small enough; its flip is its own. Numbers are exact: integers, Fractions, or
+    texts such as "1/50"; floats are refused.
     """
+    if about not in ("start", "current"):
+        raise TaskError(f'about: {about!r} is not understood; write "start" or "current"')
+    if isinstance(never, str):
+        raise TaskError("safety: never must be a list of states, not one text")
     plant = model if isinstance(model, BooleanPlant) else None
     how = partial(prepare, actions=actions, undefined=undefined, reset=reset, never=never)
-    exact, noisy = _with_noise(model, Fraction(flip), how)
+    exact, noisy = _with_noise(model, rational_field(flip, "flip", TaskError), how)
     state = _states(noisy, exact, hypotheses)
     everywhere = range(noisy.num_states)
     names = label_states(noisy, label, everywhere if about == "current" else state.tolist(), plant)
@@ -80,9 +90,9 @@ def pose(
         state=state,
         label=number[state] if about == "current" else number,
         labels=tuple(place),
-        cost=action_costs(noisy, cost or {}, Fraction(default_cost)),
-        alpha=Fraction(alpha),
-        beta=Fraction(beta),
+        cost=action_costs(noisy, cost or {}, default_cost),
+        alpha=rational_field(alpha, "alpha", TaskError),
+        beta=rational_field(beta, "beta", TaskError),
         state_label=number if about == "current" else None,
     )
 
@@ -105,14 +115,21 @@ def prepare(
     return model
 
 
-def action_costs(model: Model, cost: Mapping[str, Fraction | int], default: Fraction) -> tuple[Fraction, ...]:
+def action_costs(model: Model, cost: Mapping[str, Number], default: Number) -> tuple[Fraction, ...]:
     """The cost of every action: its own where it has one."""
-    for name, value in (("default", default), *cost.items()):
-        if name != "default" and name not in model.actions:
+    for name in cost:
+        if name not in model.actions:
             raise TaskError(f"cost: {name!r} is not an action of the model{did_you_mean(name, model.actions)}")
-        if value <= 0:
-            raise TaskError(f"cost: {name!r} costs {value}; a cost must be positive")
-    return tuple(Fraction(cost.get(name, default)) for name in model.actions)
+    exact = {name: _positive(name, value) for name, value in cost.items()}
+    otherwise = _positive("default", default)
+    return tuple(exact.get(name, otherwise) for name in model.actions)
+
+
+def _positive(name: str, value: Number) -> Fraction:
+    exact = rational_field(value, f"cost: {name}", TaskError)
+    if exact <= 0:
+        raise TaskError(f"cost: {name!r} costs {exact}; a cost must be positive")
+    return exact
 
 
 def _with_noise(model: Model | BooleanPlant, flip: Fraction, how: Callable[[Model], Model]) -> tuple[Model, Model]:

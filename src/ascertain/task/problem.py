@@ -49,6 +49,8 @@ class Problem:
     weights: tuple[Fraction, ...]
     """One for each hypothesis, for expected costs; all equal unless the file says otherwise."""
     unread: tuple[str, ...]
+    sources: tuple[Path, ...]
+    """The files that it was read from; none of them should be written over."""
 
 
 def read_problem(path: str | Path) -> Problem:
@@ -58,7 +60,7 @@ def read_problem(path: str | Path) -> Problem:
     try:
         unread = tuple(name for name in LATER if name in data)
         task = _pose(path, {k: v for k, v in data.items() if k not in LATER})
-        return Problem(path, task, _weights(task, _section(data, "weights")), unread)
+        return Problem(path, task, _weights(task, _section(data, "weights")), unread, _sources(path, data))
     except FileError:
         raise
     except AscertainError as reason:
@@ -150,6 +152,14 @@ def _reset(section: dict[str, Any]) -> Reset:
         raise TaskError('[reset] action: the name of the reset action is needed, such as action = "RESET"')
     text: Callable[[str, Any], Any] = lambda key, default: _value(section, key, default, (str,), "[reset] ")  # noqa: E731
     return Reset(text("action", ""), text("reading", "reset"), text("to", None) if "to" in section else None)
+
+
+def _sources(path: Path, data: dict[str, Any]) -> tuple[Path, ...]:
+    """The problem file, its models and its log."""
+    hypotheses = _section(data, "task").get("hypotheses")
+    table = cast("dict[str, Any]", hypotheses) if isinstance(hypotheses, dict) else {}
+    named: list[Any] = [*data.get("models", ()), data.get("model"), table.get("log")]
+    return (path, *(path.parent / name for name in named if isinstance(name, str)))
 
 
 def _weights(task: Task, section: dict[str, Any]) -> tuple[Fraction, ...]:
