@@ -10,7 +10,10 @@ from rich.text import Text
 from rich.tree import Tree
 
 from ascertain.report.outline import Outline
+from ascertain.report.printable import printable
 
+LONGEST_TEXT, LONGEST_READING = 40, 28
+"""Longer names are cut short in a drawing; hovering shows them whole."""
 _STYLE = {"ask": "bold", "answer": "green", "abstain": "yellow", "again": "dim"}
 
 
@@ -71,8 +74,17 @@ class _Placed:
 def draw_svg(root: Outline, title: str) -> str:
     """A left-to-right tree as a self-contained SVG, legible in light and dark."""
     placed = list(_place(root, 0, 0, None))
-    depth = max(p.x for p in placed)
-    return _template("tree.svg").render(title=title, placed=placed, columns=depth + 1, rows=root.width)
+    return _template("tree.svg").render(
+        title=printable(title),
+        placed=placed,
+        columns=max(p.x for p in placed) + 1,
+        rows=root.width,
+        # Boxes and gaps are as wide as the longest name needs, in pixels a character, up to a limit.
+        box=20 + 8 * min(LONGEST_TEXT, max(len(p.node.text) for p in placed)),
+        gap=30 + 7 * min(LONGEST_READING, max(len(p.node.reading) for p in placed)),
+        longest_text=LONGEST_TEXT,
+        longest_reading=LONGEST_READING,
+    )
 
 
 def _place(node: Outline, depth: int, top: int, parent: tuple[int, float] | None) -> Iterator[_Placed]:
@@ -86,7 +98,7 @@ def _place(node: Outline, depth: int, top: int, parent: tuple[int, float] | None
 
 def draw_html(root: Outline, title: str, facts: list[tuple[str, str]]) -> str:
     """One page, no scripts and nothing to fetch: facts in a table, the tree in parts that open and close."""
-    return _template("tree.html").render(title=title, facts=facts, root=root)
+    return _template("tree.html").render(title=printable(title), facts=facts, root=root)
 
 
 def _template(name: str) -> Template:
