@@ -324,3 +324,23 @@ def test_an_answer_that_cannot_be_written_is_said_so() -> None:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
     assert "the answer cannot be written" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["solve"], "PROBLEM"),
+        (["solve", "x.toml", "--time", "-1"], "--time"),
+        (["solve", "x.toml", "--objective", "best"], "--objective"),
+        (["solve", "x.toml", "--bogus"], "--bogus"),
+        (["inspekt", "x"], "inspect"),
+    ],
+)
+def test_what_is_typed_wrongly_gets_one_sentence_too(arguments: list[str], word: str) -> None:
+    assert word in complaint(*arguments)
+
+
+def test_nothing_at_all_is_answered_with_help() -> None:
+    done = run()
+    assert done.returncode == 0
+    assert "solve" in done.stdout

@@ -10,9 +10,10 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.exceptions import TyperException
 
 from ascertain.cli import fingerprint, initialise, inspect, quotient, simulate, solve, task, verify
 from ascertain.errors import AscertainError
@@ -86,7 +87,6 @@ def build() -> typer.Typer:
         name="ascertain",
         help="Find the cheapest experiment that settles a question about a plant, and prove it.",
         epilog="Start with `ascertain init problem.toml`, then `ascertain inspect problem.toml`.",
-        no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
     )
@@ -96,6 +96,16 @@ def build() -> typer.Typer:
     return app
 
 
-def main() -> None:
-    """Run the command line."""
-    build()()
+def main() -> NoReturn:
+    """Run the command line; what was typed wrongly gets one sentence too."""
+    try:
+        code = build()(sys.argv[1:] or ["--help"], standalone_mode=False)
+    except TyperException as usage:
+        code = usage.exit_code
+        typer.echo(
+            f"ascertain: {' '.join(usage.format_message().split()).rstrip('.')}; see `ascertain --help`", err=True
+        )
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+        typer.echo("ascertain: interrupted", err=True)
+    sys.exit(code)
