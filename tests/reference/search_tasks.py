@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from ascertain.model import Machine
-from ascertain.model.build import complete, restrict, with_reset
+from ascertain.model.build import complete, with_reset
 from ascertain.model.files import read_model
-from ascertain.model.union import common_actions, union
+from ascertain.model.union import union
+from ascertain.quotients.fingerprint import pose_fingerprint
 from ascertain.quotients.quotient import take_quotient
 from ascertain.task.task import Task
 
@@ -43,12 +44,9 @@ def fingerprint(
     completed with self-loops.
     """
     machines = {path.stem: load(path) for path in sorted(models.glob(pattern))}
-    joint = union(machines)
     if not all_actions:
-        joint = restrict(joint, common_actions(machines.values()))
-    if completed:
-        joint = complete(joint)
-    joint = with_reset(joint, "RESET")
+        return pose_fingerprint(machines, reset_cost=reset)
+    joint = with_reset(complete(union(machines)) if completed else union(machines), "RESET")
     assert isinstance(joint, Machine)
     return relabelled(joint, joint.initial, {"RESET": reset})
 
