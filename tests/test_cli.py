@@ -108,14 +108,6 @@ def test_task_prints_the_canonical_form_and_its_hash() -> None:
     assert hashlib.sha256(text.encode()).hexdigest() == run("task", "--sha256", VALVE / "leak.toml").stdout.strip()
 
 
-def test_sections_of_later_verbs_are_mentioned(tmp_path: Path) -> None:
-    path = tmp_path / "p.toml"
-    path.write_text(f"model = '{VALVE / 'valve.dot'}'\n[operation]\nlog = 'x.csv'\n")
-    done = run("task", path)
-    assert done.returncode == 0
-    assert "section [operation] is not read by this version" in done.stderr
-
-
 def test_names_are_never_read_as_markup(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
     path.write_text('[model]\ntransitions = [["[red]x[/]", "a\\u001b[31m", "y", "[/nope]"]]\n[task]\nabout = "start"\n')

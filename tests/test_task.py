@@ -244,12 +244,7 @@ def test_a_small_boolean_plant_is_enumerated_and_labelled_by_its_bits(
 )
 def test_what_a_boolean_plant_cannot_do_is_said(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises(AscertainError, match=sentence):
-        read_problem(write(tmp_path, text))
-
-
-def test_sections_for_later_verbs_are_named_as_unread(tmp_path: Path) -> None:
-    path = write(tmp_path, INLINE + "[observe]\nnominal = 'empty'\n")
-    assert read_problem(path).unread == ("observe",)
+        _ = read_problem(write(tmp_path, text)).task
 
 
 BAD = [

@@ -14,6 +14,9 @@ Json = Annotated[bool, typer.Option("--json", help="The same: the canonical form
 def command(
     problem: ProblemFile,
     digest: Annotated[bool, typer.Option("--sha256", help="Print the hash of the canonical form instead.")] = False,
+    observed: Annotated[
+        bool, typer.Option("--observed", help="The form that observe certifies: a Boolean plant is not enumerated.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Print the canonical JSON form of a problem.
@@ -23,5 +26,6 @@ def command(
     from ascertain.cli.problems import load_problem
     from ascertain.task.canonical import canonical_bytes, task_data, task_hash
 
-    task = load_problem(problem).task
+    posed = load_problem(problem)
+    task = posed.question if observed else posed.task
     typer.echo(task_hash(task) if digest else canonical_bytes(task_data(task)).decode())

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ascertain.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from ascertain_check.verdicts import Verdict
+
+OTHER_TASK = "the certificate belongs to another task"
 
 
 def command(
@@ -24,17 +29,14 @@ def command(
     Example:  ascertain verify problem.toml proof.json
     """
     from ascertain.cli.output import print_json, print_line
-    from ascertain.cli.problems import load_problem
     from ascertain.errors import FileError
-    from ascertain.task.canonical import canonical_bytes, task_data
     from ascertain_check import check
     from ascertain_check.__main__ import judge
 
     if task.suffix not in {".toml", ".json"}:
         raise FileError(f"{task}: a problem (.toml) or a canonical task (.json) is needed")
     if task.suffix == ".toml":
-        text = canonical_bytes(task_data(load_problem(task).task))
-        verdict = check(text, _read(certificate))
+        verdict = _best([check(text, _read(certificate)) for text in _forms(task)])
     else:
         verdict = judge([str(task), str(certificate)])
     if as_json:
@@ -44,6 +46,21 @@ def command(
         for sentence in verdict.proved:
             print_line(f"  {sentence}")
     raise typer.Exit(verdict.exit_code)
+
+
+def _forms(path: Path) -> list[bytes]:
+    """The canonical forms of a problem: its states listed, and, for a Boolean plant, not listed."""
+    from ascertain.cli.problems import load_problem
+    from ascertain.task.canonical import canonical_bytes, task_data
+
+    problem = load_problem(path)
+    forms = [task for task in (problem.listed, problem.question) if task is not None]
+    return list(dict.fromkeys(canonical_bytes(task_data(form)) for form in forms))
+
+
+def _best(verdicts: list[Verdict]) -> Verdict:
+    """A certificate belongs to one form at most; what is said about another is that it belongs elsewhere."""
+    return next((v for v in verdicts if v.reason != OTHER_TASK), verdicts[0])
 
 
 def _read(path: Path) -> bytes:

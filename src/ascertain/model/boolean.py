@@ -171,6 +171,15 @@ class BooleanPlant:
         """The state as text, the most significant bit first."""
         return format(state, f"0{self.num_bits}b")
 
+    def state_named(self, name: str, where: str = "state") -> int:
+        """The state written like that; `where` begins the message when it is not one."""
+        if len(name) != self.num_bits or not set(name) <= {"0", "1"}:
+            raise ModelError(
+                f"{where}: {name[:80]!r} is not a state of the plant; write {self.num_bits} binary digits, "
+                f"{self.bits[-1]!r} first"
+            )
+        return int(name, 2)
+
     def step(self, state: int, command: Action) -> tuple[int, int]:
         """The state after the command, and the tapped bit without noise."""
         done = self.commands[command]

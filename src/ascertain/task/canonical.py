@@ -11,7 +11,8 @@ import json
 from fractions import Fraction
 from typing import Any
 
-from ascertain.model import Machine, Model
+from ascertain.model import BooleanPlant, Machine, Model
+from ascertain.task.plant_task import BitsRule, ExpressionRule, LabelRule, NominalRule, PlantTask, Question, StateRule
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, IntArray
 
@@ -24,8 +25,12 @@ def canonical_bytes(data: object) -> bytes:
     return json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
-def task_data(task: Task) -> dict[str, Any]:
+def task_data(task: Question) -> dict[str, Any]:
     """The task as plain data: dictionaries, lists, strings and integers."""
+    return _listed_data(task) if isinstance(task, Task) else _plant_task_data(task)
+
+
+def _listed_data(task: Task) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -37,6 +42,47 @@ def task_data(task: Task) -> dict[str, Any]:
         "beta": str(task.beta),
         "current": None if task.state_label is None else [int(k) for k in task.state_label],
     }
+
+
+def _plant_task_data(task: PlantTask) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": plant_data(task.plant),
+        "hypotheses": None if task.states is None else list(task.states),
+        "label": rule_data(task.rule),
+        "about": task.about,
+        "actions": list(task.actions),
+        "never": list(task.never),
+        "cost": [str(c) for c in task.cost],
+        "alpha": str(task.alpha),
+        "beta": str(task.beta),
+    }
+
+
+def plant_data(plant: BooleanPlant) -> dict[str, Any]:
+    """A Boolean plant: each command is [name, gates, tap], each gate [operation, target, sources...]."""
+    return {
+        "kind": plant.kind,
+        "bits": list(plant.bits),
+        "commands": [
+            [c.name, [[gate.op, gate.target, *gate.sources] for gate in c.gates], c.tap] for c in plant.commands
+        ],
+        "flip": str(plant.flip),
+    }
+
+
+def rule_data(rule: LabelRule) -> list[Any]:
+    """A rule of labels; an expression is its postfix program, where a number pushes that bit."""
+    match rule:
+        case StateRule():
+            return ["state"]
+        case BitsRule(bits):
+            return ["bits", list(bits)]
+        case ExpressionRule(expression):
+            return ["expression", list(expression.program)]
+        case NominalRule(state):
+            return ["nominal", state]
 
 
 def model_data(model: Model) -> dict[str, Any]:
@@ -58,7 +104,7 @@ def _rows(table: IntArray) -> list[list[int | None]]:
     return [[None if x == UNDEFINED else x for x in row] for row in table.tolist()]
 
 
-def task_hash(task: Task) -> str:
+def task_hash(task: Question) -> str:
     """SHA-256 of the canonical form, in hexadecimal."""
     return hashlib.sha256(canonical_bytes(task_data(task))).hexdigest()
 

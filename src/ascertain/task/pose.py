@@ -115,7 +115,7 @@ def prepare(
     return model
 
 
-def action_costs(model: Model, cost: Mapping[str, Number], default: Number) -> tuple[Fraction, ...]:
+def action_costs(model: Model | BooleanPlant, cost: Mapping[str, Number], default: Number) -> tuple[Fraction, ...]:
     """The cost of every action: its own where it has one."""
     for name in cost:
         if name not in model.actions:

@@ -1,0 +1,161 @@
+"""A question about a Boolean plant whose states are too many to list: labels are a rule, not a table.
+
+A `Task` lists its hypotheses and enumerates its model. A plant of 24 bits has sixteen million states, so its question
+keeps the plant as it is: every state may be the true one, unless some are listed, and the label of a state follows from
+a rule about its bits. The words are those of a task: see `task.py` for *start* and *current*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias, cast, final
+
+from ascertain.errors import TaskError
+from ascertain.model.boolean import BooleanPlant
+from ascertain.model.expression import Expression, parse_expression
+from ascertain.rational import rational_field
+from ascertain.task.labels import LabelSpec
+from ascertain.task.pose import Number, action_costs
+from ascertain.task.task import About, Task
+from ascertain.types import Action, State
+
+
+@final
+@dataclass(frozen=True)
+class StateRule:
+    """Every state is its own label."""
+
+
+@final
+@dataclass(frozen=True)
+class BitsRule:
+    """The label is the values of these bits, as in "b0=1 b3=0"."""
+
+    bits: tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True)
+class ExpressionRule:
+    """The label is "true" or "false"."""
+
+    expression: Expression
+
+
+@final
+@dataclass(frozen=True)
+class NominalRule:
+    """The label is "nominal" for this state and "other" for the rest."""
+
+    state: State
+
+
+LabelRule: TypeAlias = StateRule | BitsRule | ExpressionRule | NominalRule
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlantTask:
+    """The whole question about a Boolean plant; validated once."""
+
+    plant: BooleanPlant
+    rule: LabelRule
+    about: About = "start"
+    states: tuple[State, ...] | None = None
+    """The hypotheses, each once; None when every state is one."""
+    actions: tuple[Action, ...]
+    """The commands that an experiment may use."""
+    never: tuple[State, ...] = ()
+    """States that must not be entered."""
+    cost: tuple[Fraction, ...]
+    alpha: Fraction = Fraction(0)
+    beta: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        end = 1 << self.plant.num_bits
+        named = (*(self.states or ()), *self.never, *([self.rule.state] if isinstance(self.rule, NominalRule) else ()))
+        if not all(0 <= s < end for s in named):
+            raise TaskError(f"states of the plant are 0 .. {end - 1}")
+        if self.states is not None and (not self.states or len(set(self.states)) < len(self.states)):
+            raise TaskError("a task needs at least one hypothesis, and each is listed once")
+        if isinstance(self.rule, BitsRule) and (not self.rule.bits or len(set(self.rule.bits)) < len(self.rule.bits)):
+            raise TaskError("label: bits must name at least one bit, and each once")
+        if not self.actions or not set(self.actions) <= set(range(self.plant.num_commands)):
+            raise TaskError("a task needs at least one action, each a command of the plant")
+        if len(self.cost) != self.plant.num_commands or not all(c > 0 for c in self.cost):
+            raise TaskError(f"there must be a positive cost for each of the {self.plant.num_commands} commands")
+        for name, risk in (("alpha", self.alpha), ("beta", self.beta)):
+            if not 0 <= risk < 1:
+                raise TaskError(f"{name} is {risk}; a probability in [0, 1) is needed")
+
+    @property
+    def model(self) -> BooleanPlant:
+        return self.plant
+
+    def label_of(self, state: State) -> str:
+        """The label of one state."""
+        match self.rule:
+            case StateRule():
+                return self.plant.name_state(state)
+            case BitsRule(bits):
+                return " ".join(f"{self.plant.bits[b]}={state >> b & 1}" for b in bits)
+            case ExpressionRule(expression):
+                return str(expression.holds(state)).lower()
+            case NominalRule(nominal):
+                return "nominal" if state == nominal else "other"
+
+
+Question: TypeAlias = Task | PlantTask
+"""What an observer is to settle."""
+
+
+def pose_plant(
+    plant: BooleanPlant,
+    *,
+    hypotheses: Literal["all"] | Sequence[str] = "all",
+    label: LabelSpec = "state",
+    about: About = "start",
+    actions: Sequence[str] | None = None,
+    cost: Mapping[str, Number] | None = None,
+    default_cost: Number = 1,
+    never: Sequence[str] = (),
+    alpha: Number = 0,
+    beta: Number = 0,
+) -> PlantTask:
+    """The question of `pose`, about a Boolean plant that is not enumerated."""
+    if hypotheses != "all" and (isinstance(hypotheses, str) or not isinstance(hypotheses, Sequence)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TaskError(f'hypotheses: {hypotheses!r} is not understood here; write "all" or a list of states')
+    listed = None if hypotheses == "all" else dict.fromkeys(plant.state_named(z, "hypotheses") for z in hypotheses)
+    names = plant.actions if actions is None else actions
+    return PlantTask(
+        plant=plant,
+        rule=read_rule(plant, label),
+        about=about,
+        states=None if listed is None else tuple(listed),
+        actions=tuple(dict.fromkeys(plant.command_named(name, "actions") for name in names)),
+        never=tuple(dict.fromkeys(plant.state_named(z, "safety: never") for z in never)),
+        cost=action_costs(plant, cost or {}, default_cost),
+        alpha=rational_field(alpha, "alpha", TaskError),
+        beta=rational_field(beta, "beta", TaskError),
+    )
+
+
+def read_rule(plant: BooleanPlant, spec: LabelSpec) -> LabelRule:
+    """The rule that a label specification states, if it is one of those that need no list of states."""
+    if spec == "state":
+        return StateRule()
+    if isinstance(spec, Mapping) and len(table := cast("Mapping[str, object]", spec)) == 1:
+        word, value = next(iter(table.items()))
+        if word == "bits" and isinstance(value, list | tuple):
+            names = cast("Sequence[object]", value)
+            return BitsRule(tuple(plant.bit_named(str(name), "label: bits") for name in names))
+        if word == "expression" and isinstance(value, str):
+            return ExpressionRule(parse_expression(value, plant.bits, "label: expression"))
+        if word == "nominal" and isinstance(value, str):
+            return NominalRule(plant.state_named(value, "label: nominal"))
+    raise TaskError(
+        f'label: {spec!r} is not for a plant whose states are not listed; write "state" or a table with one of '
+        "bits, expression, nominal"
+    )
