@@ -5,8 +5,8 @@
     { s1 = "safe", "*" = "unsafe" }  a table by state name; "*" stands for all the others
     { nominal = "s0" }               "nominal" for that state, "other" for the rest
     { pattern = "^(open|shut)" }     what the pattern finds in the name (its first group if it has one), else "other"
-    { bits = ["b0", "b3"] }          of a Boolean plant: the values of these bits, as in "b0=1 b3=0"
-    { expression = "b0 and not b3" } of a Boolean plant: "true" or "false"
+    { bits = ["b0", "b3"] }          of a Boolean plant or network: the values of these bits, as in "b0=1 b3=0"
+    { expression = "b0 and not b3" } of a Boolean plant or network: "true" or "false"
 
 The table form is meant unless its only key is one of the words nominal, pattern, bits, expression.
 """
@@ -19,9 +19,12 @@ from typing import TypeAlias, cast
 from ascertain.errors import TaskError, did_you_mean
 from ascertain.model import BooleanPlant, Model
 from ascertain.model.expression import parse_expression
+from ascertain.model.network import BooleanNetwork
 from ascertain.task.pattern import search_names
 from ascertain.types import State
 
+NamedBits: TypeAlias = BooleanPlant | BooleanNetwork
+"""What says which bit of a state is which."""
 LabelSpec: TypeAlias = str | Mapping[str, object] | Callable[[str], str]
 """How labels are given: a word, a table, or (from Python) a function of the state's name."""
 
@@ -29,9 +32,7 @@ OTHER = "other"
 _WORDS = ("nominal", "pattern", "bits", "expression")
 
 
-def label_states(
-    model: Model, spec: LabelSpec, states: Iterable[State], plant: BooleanPlant | None = None
-) -> list[str]:
+def label_states(model: Model, spec: LabelSpec, states: Iterable[State], plant: NamedBits | None = None) -> list[str]:
     """The labels of these states, in their order; `plant` is what the model enumerates, if it does."""
     wanted = list(states)
     if callable(spec):
@@ -56,10 +57,10 @@ def _by_word(model: Model, word: str, states: list[State]) -> list[str]:
     raise TaskError(f'label: {word!r} is not understood; write "state", "machine" or a table{known}')
 
 
-def _by_rule(model: Model, plant: BooleanPlant | None, word: str, value: object, states: list[State]) -> list[str]:
+def _by_rule(model: Model, plant: NamedBits | None, word: str, value: object, states: list[State]) -> list[str]:
     if word in {"bits", "expression"}:
         if plant is None:
-            raise TaskError(f"label: {word} is for Boolean plants; this model is a {model.kind}")
+            raise TaskError(f"label: {word} is for Boolean plants and networks; this model is a {model.kind}")
         return _by_bits(plant, value, states) if word == "bits" else _by_expression(plant, value, states)
     if not isinstance(value, str):
         raise TaskError(f"label: {word} must be text")
@@ -70,14 +71,14 @@ def _by_rule(model: Model, plant: BooleanPlant | None, word: str, value: object,
     return [OTHER if label is None else label for label in found]
 
 
-def _by_bits(plant: BooleanPlant, value: object, states: list[State]) -> list[str]:
+def _by_bits(plant: NamedBits, value: object, states: list[State]) -> list[str]:
     if not isinstance(value, list | tuple) or not value:
         raise TaskError('label: bits must be a list of names, such as bits = ["b0"]')
     bits = [(str(name), plant.bit_named(str(name), "label: bits")) for name in cast("Sequence[object]", value)]
     return [" ".join(f"{name}={s >> i & 1}" for name, i in bits) for s in states]
 
 
-def _by_expression(plant: BooleanPlant, value: object, states: list[State]) -> list[str]:
+def _by_expression(plant: NamedBits, value: object, states: list[State]) -> list[str]:
     if not isinstance(value, str):
         raise TaskError("label: expression must be text")
     expression = parse_expression(value, plant.bits, "label: expression")

@@ -15,6 +15,7 @@ from ascertain.errors import TaskError, did_you_mean
 from ascertain.model import BooleanPlant, Machine, Model
 from ascertain.model.boolean import enumerate_machine, list_states
 from ascertain.model.build import complete, forbid_entering, restrict, with_reset
+from ascertain.model.network import BooleanNetwork
 from ascertain.model.noisy import with_flip
 from ascertain.rational import rational_field
 from ascertain.task.hypotheses import Choice, choose_states, states_after_log, states_matching
@@ -51,7 +52,7 @@ class Log:
 
 
 def pose(
-    model: Model | BooleanPlant,
+    model: Model | BooleanPlant | BooleanNetwork,
     *,
     hypotheses: Choice | Pattern | Log = "all",
     label: LabelSpec = "state",
@@ -70,19 +71,21 @@ def pose(
 
     `actions` keeps these only; `undefined` is "forbidden" or "self-loop"; `cost` by action name over `default_cost`;
     `never` lists states that must not be entered; `flip` replaces a reading by another one of the same action. A
-    Boolean plant is enumerated, if it is small enough; its flip is its own. Numbers are exact: integers, Fractions, or
-    texts such as "1/50"; floats are refused.
+    Boolean plant is enumerated, if it is small enough; its flip is its own. So is a Boolean network, which is read
+    without noise. Numbers are exact: integers, Fractions, or texts such as "1/50"; floats are refused.
     """
     if about not in ("start", "current"):
         raise TaskError(f'about: {about!r} is not understood; write "start" or "current"')
     if isinstance(never, str):
         raise TaskError("safety: never must be a list of states, not one text")
-    plant = model if isinstance(model, BooleanPlant) else None
+    named = None if isinstance(model, Model) else model
+    if isinstance(model, BooleanNetwork):
+        model = model.machine()
     how = partial(prepare, actions=actions, undefined=undefined, reset=reset, never=never)
     exact, noisy = _with_noise(model, rational_field(flip, "flip", TaskError), how)
     state = _states(noisy, exact, hypotheses)
     everywhere = range(noisy.num_states)
-    names = label_states(noisy, label, everywhere if about == "current" else state.tolist(), plant)
+    names = label_states(noisy, label, everywhere if about == "current" else state.tolist(), named)
     place = {name: i for i, name in enumerate(dict.fromkeys(names))}
     number = np.array([place[name] for name in names], dtype=np.int32)
     return Task(

@@ -17,11 +17,8 @@ from typing import Any, cast
 from ascertain.errors import AscertainError, FileError, LimitError, TaskError
 from ascertain.model import BooleanPlant, Model
 from ascertain.model.boolean import MAX_ENUMERATED_BITS
-from ascertain.model.files import read_listed, read_model
-from ascertain.model.files.boolean_toml import plant_from_data
-from ascertain.model.files.json_model import parse_model_data
 from ascertain.model.files.text import read_text
-from ascertain.model.union import common_actions, union
+from ascertain.model.network import BooleanNetwork
 from ascertain.task.fields import (
     check_keys,
     read_names,
@@ -34,6 +31,7 @@ from ascertain.task.fields import (
 from ascertain.task.plant_task import Question, pose_plant
 from ascertain.task.pose import Log, Pattern, Reset, pose, prepare
 from ascertain.task.sections import ObserveSection, OperationSection, read_observe, read_operation
+from ascertain.task.source import read_source
 from ascertain.task.task import Task
 
 KEYS: Mapping[str, tuple[str, ...]] = {
@@ -42,9 +40,10 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "safety": ("never",),
     "noise": ("flip",),
     "risk": ("alpha", "beta"),
+    "network": ("inputs", "observed", "as"),
 }
 """The sections of fixed keys; [cost] has the names of actions for keys and [weights] those of states."""
-TOP = ("model", "models", "undefined", "cost", "weights", *KEYS, "observe", "operation")
+TOP = ("model", "models", "undefined", "dont_care", "cost", "weights", *KEYS, "observe", "operation")
 
 
 @dataclass(frozen=True)
@@ -103,9 +102,12 @@ def _pose(path: Path, data: dict[str, Any]) -> Problem:
     sections = {name: read_section(data, name) for name in ("cost", "weights", "observe", "operation", *KEYS)}
     for name, known in KEYS.items():
         check_keys(f"[{name}] ", sections[name], known)
-    model, common = _read_models(path, data) if "models" in data else _read_one(path, data)
+    source, common = read_source(path, data)
     words = _words(path, data, sections, common)
-    listed = None if _bits(model) > MAX_ENUMERATED_BITS else pose(model, **words)
+    if isinstance(source, BooleanNetwork) and sections["network"].get("as") == "plant":
+        source, words["flip"] = source.plant(words["flip"]), Fraction(0)
+    model = source.machine() if isinstance(source, BooleanNetwork) else source
+    listed = None if _bits(model) > MAX_ENUMERATED_BITS else pose(source, **words)
     question = _question(model, words, listed)
     if listed is None and sections["weights"]:
         raise TaskError(f"[weights]: the plant has {_bits(model)} bits; weights are for plants whose states are listed")
@@ -173,31 +175,6 @@ def _operated(model: Model | BooleanPlant, words: Mapping[str, Any]) -> Model | 
 
 def _bits(model: Model | BooleanPlant) -> int:
     return model.num_bits if isinstance(model, BooleanPlant) else 0
-
-
-def _read_models(path: Path, data: dict[str, Any]) -> tuple[Model, tuple[str, ...]]:
-    """The union of several machines, and the actions that all of them know."""
-    names = read_names(data, "models", "")
-    if "model" in data:
-        raise TaskError('give either model = "FILE" or models = ["FILE", ...], not both')
-    if not names:
-        raise TaskError("models: the list names no file")
-    models = {Path(name).stem: read_listed(path.parent / name) for name in names}
-    if len(models) < len(names):
-        raise TaskError("models: two files have the same name; rename one, as states are called NAME:STATE")
-    return union(models), common_actions(models.values())
-
-
-def _read_one(path: Path, data: dict[str, Any]) -> tuple[Model | BooleanPlant, tuple[str, ...]]:
-    """The model of a file or of a table, and its actions."""
-    if "model" not in data:
-        raise TaskError('one of model = "FILE" and models = ["FILE", ...] is needed')
-    given: Any = read_value(data, "model", "", (str, dict), "")
-    if isinstance(given, str):
-        model = read_model(path.parent / given)
-    else:
-        model = (plant_from_data if "bits" in given else parse_model_data)(given, f"{path}: model")
-    return model, model.actions
 
 
 def _hypotheses(path: Path, value: object) -> Any:

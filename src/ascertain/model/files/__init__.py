@@ -9,9 +9,11 @@ from typing import Any, final
 
 from ascertain.errors import FileError, did_you_mean
 from ascertain.model.boolean import BooleanPlant, list_states
+from ascertain.model.files.bnet import read_bnet
 from ascertain.model.files.boolean_toml import read_boolean, write_boolean
 from ascertain.model.files.dot import parse_dot, read_dot, write_dot
 from ascertain.model.files.json_model import parse_model_data, read_json, write_json
+from ascertain.model.files.kiss2 import read_kiss2, write_kiss2
 from ascertain.model.files.text import write_whole
 from ascertain.model.machine import Machine
 from ascertain.model.noisy import NoisyMachine
@@ -45,6 +47,9 @@ FORMATS: dict[str, Format] = {
     ".dot": Format(read_dot, write_dot, (Machine,)),
     ".gv": Format(read_dot, write_dot, (Machine,)),
     ".json": Format(read_json, write_json, (Machine, NoisyMachine)),
+    ".bnet": Format(read_bnet),
+    ".kiss2": Format(read_kiss2, write_kiss2, (Machine,)),
+    ".kiss": Format(read_kiss2, write_kiss2, (Machine,)),
     ".toml": Format(read_boolean, write_boolean, (BooleanPlant,)),
 }
 """Suffix to format; whoever adds a format adds a line."""

@@ -1,0 +1,143 @@
+"""Updates of many variables at once, as gates that are done one after the other.
+
+Rules are postfix programs (`expression.py`) over all variables. Inputs are constants and are folded away. The value of
+a rule may overwrite its variable at once when no rule that is still to be computed reads it; where rules read each
+other in a circle, an old value is first saved in a scratch bit. Scratch bits are cleared in the end, so that one state
+of the variables is one state of the plant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from ascertain.model.boolean import Gate
+from ascertain.model.expression import Expression
+
+Operand = tuple[str, int]
+"""("constant", 0 or 1) or ("bit", its number)."""
+
+
+@final
+@dataclass(frozen=True)
+class Update:
+    """The gates of one update; bits from `len(place)` on are scratch."""
+
+    gates: tuple[Gate, ...]
+    place: Mapping[int, int]
+    """`place[v]` is the bit of variable v."""
+    num_scratch: int
+
+    def gates_with(self, num_scratch: int) -> tuple[Gate, ...]:
+        """The gates, and the clearing of so many scratch bits."""
+        first = len(self.place)
+        return (*self.gates, *(Gate("clear", first + i) for i in range(num_scratch)))
+
+
+def compile_update(rules: Sequence[Expression | None], state: Sequence[int], constants: Mapping[int, int]) -> Update:
+    """The update of the state variables by their rules, with the other variables constant."""
+    compiler = _Compiler({v: i for i, v in enumerate(state)}, constants)
+    reads = {v: {s for s in _program(rules, v) if isinstance(s, int)} & set(state) for v in state}
+    waiting = list(state)
+    while waiting:
+        v = next((v for v in waiting if not any(v in reads[u] for u in waiting if u != v)), None)
+        if v is None:
+            v = waiting[0]
+            compiler.save(v)
+        waiting.remove(v)
+        compiler.assign(v, _program(rules, v))
+    return Update(tuple(compiler.gates), compiler.place, compiler.num_scratch)
+
+
+def _program(rules: Sequence[Expression | None], v: int) -> tuple[int | str, ...]:
+    rule = rules[v]
+    assert rule is not None, "only inputs are without a rule, and inputs are constants"
+    return rule.program
+
+
+@final
+class _Compiler:
+    """Gates as they come, and which scratch bits are in use."""
+
+    def __init__(self, place: dict[int, int], constants: Mapping[int, int]) -> None:
+        self.place, self.constants = place, constants
+        self.source = dict(place)
+        """Where the old value of a variable is."""
+        self.gates: list[Gate] = []
+        self.num_scratch = 0
+        self.free: list[int] = []
+
+    def save(self, v: int) -> None:
+        """Keep the old value of a variable in a scratch bit, for the rules still to come."""
+        bit = self._take()
+        self.gates.append(Gate("copy", bit, (self.place[v],)))
+        self.source[v] = bit
+
+    def assign(self, v: int, program: tuple[int | str, ...]) -> None:
+        """Compute a rule and write its value over its variable."""
+        stack: list[Operand] = []
+        for step in program:
+            if isinstance(step, int):
+                stack.append(("constant", self.constants[step]) if step in self.constants else self._old(step))
+            elif step in {"0", "1"}:
+                stack.append(("constant", int(step)))
+            elif step == "not":
+                stack.append(self._negate(stack.pop()))
+            else:
+                right, left = stack.pop(), stack.pop()
+                stack.append(self._join(step, left, right))
+        self._write(self.place[v], stack.pop())
+
+    def _old(self, v: int) -> Operand:
+        return ("bit", self.source[v])
+
+    def _negate(self, operand: Operand) -> Operand:
+        kind, value = operand
+        if kind == "constant":
+            return (kind, 1 - value)
+        bit = value
+        if not self._is_temporary(value):
+            bit = self._take()
+            self.gates.append(Gate("copy", bit, (value,)))
+        self.gates.append(Gate("not", bit))
+        return ("bit", bit)
+
+    def _join(self, op: str, left: Operand, right: Operand) -> Operand:
+        if left[0] == "constant" or right[0] == "constant":
+            constant, other = (left[1], right) if left[0] == "constant" else (right[1], left)
+            if op == "xor":
+                return self._negate(other) if constant else other
+            if constant == (op == "or"):
+                self._release(other)
+                return ("constant", constant)
+            return other
+        bit = next((value for _, value in (left, right) if self._is_temporary(value)), None)
+        target = self._take() if bit is None else bit
+        self.gates.append(Gate(op, target, (left[1], right[1])))
+        for _, value in (left, right):
+            if value != target and self._is_temporary(value):
+                self.free.append(value)
+        return ("bit", target)
+
+    def _write(self, target: int, operand: Operand) -> None:
+        kind, value = operand
+        if kind == "constant":
+            self.gates.append(Gate("set" if value else "clear", target))
+        elif value != target:
+            self.gates.append(Gate("copy", target, (value,)))
+        self._release(operand)
+
+    def _is_temporary(self, bit: int) -> bool:
+        """Whether the bit holds an intermediate value that nothing else needs."""
+        return bit >= len(self.place) and bit not in self.source.values()
+
+    def _release(self, operand: Operand) -> None:
+        if operand[0] == "bit" and self._is_temporary(operand[1]):
+            self.free.append(operand[1])
+
+    def _take(self) -> int:
+        if self.free:
+            return self.free.pop()
+        self.num_scratch += 1
+        return len(self.place) + self.num_scratch - 1
