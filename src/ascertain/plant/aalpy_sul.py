@@ -1,0 +1,93 @@
+"""Systems that AALpy learns from, as plants, and our machines as systems that AALpy learns from.
+
+AALpy calls what it learns from a SUL (system under learning): `pre` resets it, `step` sends it a letter, `post` ends a
+query. AALpy is imported only when a SUL is made here; a SUL that is wrapped brings it along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, final
+
+from ascertain.errors import AscertainError, ModelError, PlantFault
+from ascertain.model.machine import Machine
+from ascertain.types import UNDEFINED
+
+
+@final
+class SulPlant:
+    """An AALpy SUL behind `send`: actions and readings are the texts of its letters and outputs.
+
+    `letters` maps action names to letters that are no text. The action named `reset`, if there is one, ends the query
+    and begins another; its reading is `reset_reading`. The plant begins with a reset of its own and is closed by
+    `close` or at the end of a `with` block.
+    """
+
+    def __init__(
+        self,
+        sul: Any,
+        *,
+        letters: Mapping[str, Any] | None = None,
+        reset: str | None = None,
+        reset_reading: str = "reset",
+    ) -> None:
+        self._sul, self._letters = sul, dict(letters or {})
+        self._reset, self._reset_reading = reset, reset_reading
+        self._call(sul.pre)
+
+    def send(self, action: str) -> str:
+        """Carry out the action and return what was read."""
+        if action == self._reset:
+            self.close()
+            self._call(self._sul.pre)
+            return self._reset_reading
+        return str(self._call(self._sul.step, self._letters.get(action, action)))
+
+    def close(self) -> None:
+        """End the query that is under way."""
+        self._call(self._sul.post)
+
+    def __enter__(self) -> SulPlant:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def _call(self, function: Any, *arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except Exception as reason:  # whatever a system that is not ours may raise
+            raise PlantFault(f"the system under learning failed: {type(reason).__name__}: {reason}") from reason
+
+
+def machine_sul(machine: Machine, *, undefined: str = "undefined") -> Any:
+    """A SUL that behaves like the machine; where an action is not defined it outputs `undefined` and stays."""
+    if len(machine.initial) != 1:
+        raise ModelError(f"the machine has {len(machine.initial)} initial states; a SUL starts in exactly one")
+    try:
+        base: Any = import_module("aalpy.base").SUL
+    except ImportError:
+        raise AscertainError("AALpy is not installed; install it with: pip install 'ascertain[aalpy]'") from None
+
+    class MachineSul(base):
+        """The machine, reset before every query."""
+
+        def __init__(self) -> None:
+            super().__init__()  # pyright: ignore[reportUnknownMemberType]
+            self.state: int = machine.initial[0]
+
+        def pre(self) -> None:
+            self.state = machine.initial[0]
+
+        def post(self) -> None:
+            """Nothing to clean up."""
+
+        def step(self, letter: Any) -> str:
+            a = machine.action_named(str(letter))
+            if machine.successor[self.state, a] == UNDEFINED:
+                return undefined
+            before, self.state = self.state, int(machine.successor[self.state, a])
+            return machine.readings[int(machine.output[before, a])]
+
+    return MachineSul()
