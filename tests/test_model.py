@@ -10,7 +10,14 @@ import pytest
 from ascertain.errors import ModelError
 from ascertain.model import Machine, NoisyMachine
 from ascertain.model.build import complete, forbid_entering, machine_from_transitions, restrict, with_reset
-from ascertain.model.checks import count_missing, is_strongly_connected, unreachable_states
+from ascertain.model.checks import (
+    count_missing,
+    is_strongly_connected,
+    stuck_states,
+    unreachable_states,
+    unsound_laws,
+    useless_actions,
+)
 from ascertain.model.noisy import as_noisy, with_flip
 from ascertain.model.product import product
 from ascertain.model.union import common_actions, union
@@ -201,3 +208,18 @@ def test_connection_and_reach() -> None:
     trap = machine_from_transitions([("a", "go", "x", "b"), ("b", "go", "x", "b"), ("c", "go", "x", "a")], initial="a")
     assert not is_strongly_connected(trap)
     assert [trap.states[s] for s in unreachable_states(trap)] == ["c"]
+
+
+def test_actions_that_are_never_allowed_and_states_without_a_way_on_are_found() -> None:
+    rows = [("a", "go", "ok", "b"), ("c", "go", "ok", "a"), ("a", "stop", "ok", "c")]
+    model = forbid_entering(machine_from_transitions(rows), [2])
+    assert [model.actions[a] for a in useless_actions(model)] == ["stop"]
+    assert [model.states[s] for s in stuck_states(model)] == ["b"]
+
+
+def test_a_law_that_was_tampered_with_is_found() -> None:
+    noisy = as_noisy(machine_from_transitions([("a", "go", "ok", "b"), ("b", "go", "no", "a")]))
+    assert unsound_laws(noisy) == []
+    y = noisy.readings.index("no")
+    object.__setattr__(noisy, "laws", tuple(((r, Fraction(1, 2) if r == y else p),) for ((r, p),) in noisy.laws))
+    assert unsound_laws(noisy) == [(noisy.states.index("b"), 0, Fraction(1, 2))]

@@ -37,6 +37,7 @@ def command(
     if file.suffix != ".toml" or is_plant(file):
         model = read_model(file)
         facts = _plant_facts(model) if isinstance(model, BooleanPlant) else _model_facts(model)
+        facts |= _dont_cares(file)
         print_json("inspect", facts) if as_json else print_table(str(file), _rows(facts))
         return
     task = load_problem(file).task
@@ -46,6 +47,17 @@ def command(
     print_json("inspect", facts) if as_json else _print_task(file, facts)
     if obstruction is not None:
         raise typer.Exit(1)
+
+
+def _dont_cares(file: Path) -> dict[str, Any]:
+    """What became of the don't-cares of a KISS2 file."""
+    if file.suffix.lower() not in {".kiss", ".kiss2"}:
+        return {}
+    from ascertain.model.files.kiss2 import parse_kiss2
+    from ascertain.model.files.text import read_text
+
+    number = parse_kiss2(read_text(file), str(file)).num_open
+    return {"dont_cares": "none" if number == 0 else f"{number} lines, forbidden (a problem may complete them)"}
 
 
 def _plant_facts(plant: BooleanPlant) -> dict[str, Any]:
@@ -62,7 +74,14 @@ def _plant_facts(plant: BooleanPlant) -> dict[str, Any]:
 
 
 def _model_facts(model: Model) -> dict[str, Any]:
-    from ascertain.model.checks import count_missing, is_strongly_connected, unreachable_states
+    from ascertain.model.checks import (
+        count_missing,
+        is_strongly_connected,
+        stuck_states,
+        unreachable_states,
+        unsound_laws,
+        useless_actions,
+    )
     from ascertain.quotients.refinement import refine
 
     return {
@@ -73,6 +92,9 @@ def _model_facts(model: Model) -> dict[str, Any]:
         "initial": [model.states[s] for s in model.initial],
         "missing_transitions": count_missing(model),
         "unreachable_states": len(unreachable_states(model)),
+        "useless_actions": [model.actions[a] for a in useless_actions(model)],
+        "stuck_states": len(stuck_states(model)),
+        "laws_sum_to_one": not unsound_laws(model),
         "strongly_connected": is_strongly_connected(model),
         "classes": refine(model).num_classes,
     }
