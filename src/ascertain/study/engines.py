@@ -103,11 +103,16 @@ class _Ray:
         self.workers = max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-        remote = self._ray.remote(function)
-        return self._ray.get([remote.remote(item) for item in items])
+        remote = self._ray.remote(_apply)
+        return self._ray.get([remote.remote(function, item) for item in items])
 
     def close(self) -> None:
         self._ray.shutdown()
+
+
+def _apply(function: Callable[[Item], Result], item: Item) -> Result:
+    """Ray takes plain functions only."""
+    return function(item)
 
 
 def _import_extra(module: str, extra: str) -> Any:
