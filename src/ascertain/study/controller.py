@@ -29,7 +29,7 @@ from ascertain.study.campaign import Progress, run_campaign
 from ascertain.study.engines import Engine
 from ascertain.study.store import Store
 from ascertain.task.plant_task import PlantTask, StateRule
-from ascertain.task.sections import CompilerName, PolicyName, ProbingName
+from ascertain.task.sections import COMPILERS, CompilerName, PolicyName, ProbingName
 
 
 @final
@@ -91,9 +91,8 @@ def control_operation(case: tuple[str, int, tuple[Controller, ...]]) -> dict[str
     operation = testbed.draw(list(testbed.slots())[number])
     stream = testbed.stream(operation)
     logged = testbed.logged(operation)
-    compiled = {
-        compiler: compile_bank(logged, compiler) for compiler in {c.compiler for c in controllers} | {"merging"}
-    }
+    wanted = {"merging", *(controller.compiler for controller in controllers)}
+    compiled = {compiler: compile_bank(logged, compiler) for compiler in COMPILERS if compiler in wanted}
     merged = compiled["merging"]
     equal = all(same_map(merged, other) for other in compiled.values())
     bank = bank_shells(merged, merged.num_shells)
