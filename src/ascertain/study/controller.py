@@ -20,14 +20,13 @@ from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
 from ascertain.instances.operations import DrawnOperation, Slot
 from ascertain.instances.streams import Stream
-from ascertain.instances.testbed import Testbed, load_testbed
+from ascertain.instances.testbed import Testbed
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, Observer, start_observer
 from ascertain.policy.verdict import Certified
 from ascertain.sequential.bank import Bank
-from ascertain.study.campaign import Progress, run_campaign
-from ascertain.study.engines import Engine
-from ascertain.study.store import Store
+from ascertain.study.campaign import run_campaign
+from ascertain.study.conditions import Conditions, testbed_of
 from ascertain.task.plant_task import PlantTask, StateRule
 from ascertain.task.sections import COMPILERS, CompilerName, PolicyName, ProbingName
 
@@ -85,9 +84,9 @@ def settle_on_stream(
 
 
 def control_operation(case: tuple[str, int, tuple[Controller, ...]]) -> dict[str, Any]:
-    """All controllers on one operation: a pure function of the testbed's name and the operation's number."""
-    name, number, controllers = case
-    testbed = load_testbed(name)
+    """All controllers on one operation: a pure function of the testbed's settings and the operation's number."""
+    text, number, controllers = case
+    testbed = testbed_of(text)
     operation = testbed.draw(list(testbed.slots())[number])
     stream = testbed.stream(operation)
     logged = testbed.logged(operation)
@@ -158,15 +157,12 @@ def slot_data(slot: Slot) -> list[int]:
     return [slot.plant, slot.family, slot.number, slot.block]
 
 
-def study_controllers(
-    testbed: Testbed,
-    engine: Engine,
-    *,
-    controllers: Sequence[Controller] = (*PAPER, *OURS),
-    store: Store | None = None,
-    progress: Progress | None = None,
+def control_operations(
+    conditions: Conditions, controllers: Sequence[Controller] = (*PAPER, *OURS)
 ) -> list[dict[str, Any]]:
     """The runs of all controllers on all prospective operations."""
-    number = len(list(testbed.slots()))
-    cases = [(testbed.settings.name, i, tuple(controllers)) for i in range(number)]
-    return run_campaign(control_operation, cases, engine, store=store, chunk=24, progress=progress)
+    number = len(list(conditions.testbed.slots()))
+    cases = [(conditions.settings.text, i, tuple(controllers)) for i in range(number)]
+    with conditions.store("controller") as store:
+        progress = conditions.counting("operations")
+        return run_campaign(control_operation, cases, conditions.engine, store=store, chunk=24, progress=progress)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from statistics import median
 from typing import Any
 
-from ascertain.instances.testbed import Testbed
 from ascertain.study import paper
-from ascertain.study.controller import OURS
+from ascertain.study.conditions import Conditions
+from ascertain.study.controller import OURS, control_operations
 from ascertain.study.record import Cell, Choice, Figure, Series, Study, Table, compare, mean
 
 
-def summarise_controllers(
-    testbed: Testbed, results: Sequence[Mapping[str, Any]], seconds: float, *, quick: bool = False
-) -> Study:
+def study(conditions: Conditions) -> Study:
+    """The controllers' study; its quick form is the full one."""
+    began = time.monotonic()
+    results = control_operations(conditions)
+    return summarise_controllers(conditions.settings.hash, results, time.monotonic() - began)
+
+
+def summarise_controllers(settings_hash: str, results: Sequence[Mapping[str, Any]], seconds: float) -> Study:
     """The tables, the figure and the findings of the study."""
     names = list(results[0]["runs"])
     rows = tuple(_row(name, results) for name in names)
@@ -26,8 +32,8 @@ def summarise_controllers(
     return Study(
         name="controller",
         title="Closed-loop control: reads against computation",
-        settings_hash=testbed.settings.hash,
-        quick=quick,
+        settings_hash=settings_hash,
+        quick=False,
         seconds=seconds,
         rows=rows,
         tables=(_table(rows, len(results)), _strata_table(results), _trigger_table(results)),

@@ -1,0 +1,68 @@
+"""Tables of studies as text: Markdown, CSV and LaTeX. What they say is decided elsewhere."""
+
+from __future__ import annotations
+
+import csv
+import io
+from fractions import Fraction
+
+from ascertain.study.record import Cell, Table
+
+_LATEX = str.maketrans(
+    {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}"}
+)
+
+
+def show(cell: Cell) -> str:
+    """A cell as people read it: thousands apart, a few digits after the point, a dash for nothing."""
+    match cell:
+        case None:
+            return "-"
+        case bool() | str():
+            return str(cell)
+        case int():
+            return f"{cell:,}"
+        case Fraction():
+            return f"{cell.numerator:,}" if cell.denominator == 1 else show(float(cell))
+        case _:
+            return f"{cell:,.0f}" if abs(cell) >= 10_000 else f"{cell:,.3f}" if abs(cell) >= 0.001 else f"{cell:.3g}"
+
+
+def to_markdown(table: Table) -> str:
+    """A Markdown table with its title and note."""
+    rows = [list(table.columns), *([show(cell) for cell in row] for row in table.rows)]
+    lines = [_bar(rows[0]), _bar(["---" if _is_text(table, k) else "---:" for k in range(len(table.columns))])]
+    lines += [_bar(row) for row in rows[1:]]
+    note = f"\n{table.note}\n" if table.note else ""
+    return f"### {table.title}\n\n" + "\n".join(lines) + f"\n{note}"
+
+
+def to_csv(table: Table) -> str:
+    """The cells as they are, for programs; a rational as "p/q". Columns of one name are told apart by what precedes."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names: list[str] = []
+    for name in table.columns:
+        names.append(name if name not in names else f"{names[-1]} ({name})")
+    writer.writerow(names)
+    writer.writerows([["" if cell is None else cell for cell in row] for row in table.rows])
+    return text.getvalue()
+
+
+def to_latex(table: Table) -> str:
+    """A `tabular` between booktabs rules, with its caption."""
+    columns = "".join("l" if _is_text(table, k) else "r" for k in range(len(table.columns)))
+    head = " & ".join(name.translate(_LATEX) for name in table.columns)
+    body = "\n".join(" & ".join(show(cell).translate(_LATEX) for cell in row) + r" \\" for row in table.rows)
+    return (
+        f"\\begin{{table}}\n\\caption{{{table.title.translate(_LATEX)}}}\n\\begin{{tabular}}{{{columns}}}\n\\toprule\n"
+        f"{head} \\\\\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
+    )
+
+
+def _is_text(table: Table, column: int) -> bool:
+    return any(isinstance(row[column], str) for row in table.rows)
+
+
+def _bar(cells: list[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

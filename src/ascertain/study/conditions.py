@@ -1,0 +1,63 @@
+"""Under what conditions a study is run: the testbed, the engine, quick or full, and where results are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import final
+
+from ascertain.instances.settings import Settings, parse_settings
+from ascertain.instances.testbed import Testbed, make_testbed
+from ascertain.study.campaign import Progress
+from ascertain.study.engines import Engine
+from ascertain.study.store import Store, create_store, open_store
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Conditions:
+    """What is the same for all studies of one call."""
+
+    settings: Settings
+    engine: Engine
+    quick: bool = True
+    folder: Path | None = None
+    """Where stores are kept; None: nowhere."""
+    resume: bool = False
+    label: str = ""
+    """A name that makes it a new study, where settings have changed since an older one."""
+    progress: Callable[[str], Progress] | None = None
+    """Given what is counted, what to call as it goes on."""
+
+    @property
+    def testbed(self) -> Testbed:
+        return testbed_of(self.settings.text)
+
+    @property
+    def form(self) -> str:
+        return "quick" if self.quick else "full"
+
+    def counting(self, what: str) -> Progress | None:
+        """The callback that counts this."""
+        return None if self.progress is None else self.progress(what)
+
+    @contextmanager
+    def store(self, study: str) -> Generator[Store | None]:
+        """The store of a study: a new one, one that is resumed, or None where results are not kept."""
+        if self.folder is None:
+            yield None
+            return
+        name = "-".join(part for part in (study, self.form, self.label) if part)
+        about = {"study": name, "settings": self.settings.hash}
+        path = self.folder / f"{name}.sqlite"
+        with open_store(path, about) if self.resume and path.exists() else create_store(path, about) as store:
+            yield store
+
+
+@lru_cache(maxsize=4)
+def testbed_of(text: str) -> Testbed:
+    """The testbed of a settings text, drawn once in a process: cases of campaigns carry the text."""
+    return make_testbed(parse_settings(text, "settings"))

@@ -1,0 +1,26 @@
+"""The studies by name, each in a file of its own; whoever adds one adds a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import cast
+
+from ascertain.study.conditions import Conditions
+from ascertain.study.record import Study
+
+STUDIES = {
+    "controller": "controller_tables",
+    "confirmation": "confirmation",
+    "replay": "replay",
+    "speculation": "speculation",
+    "invariants": "invariants",
+    "audit": "guarantee",
+}
+"""Name to module; its function `study` takes the conditions and returns the study."""
+
+
+def run_study(name: str, conditions: Conditions) -> Study:
+    """Run one study by its name."""
+    module = import_module(f"ascertain.study.{STUDIES[name]}")
+    return cast("Callable[[Conditions], Study]", module.study)(conditions)
