@@ -15,7 +15,20 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.exceptions import TyperException
 
-from ascertain.cli import fingerprint, initialise, inspect, quotient, simulate, solve, task, verify
+from ascertain.cli import (
+    bank,
+    calibrate,
+    fingerprint,
+    initialise,
+    inspect,
+    observe,
+    quotient,
+    reproduce,
+    simulate,
+    solve,
+    task,
+    verify,
+)
 from ascertain.errors import AscertainError
 
 VERBS: dict[str, Callable[..., None]] = {
@@ -25,8 +38,12 @@ VERBS: dict[str, Callable[..., None]] = {
     "solve": solve.command,
     "fingerprint": fingerprint.command,
     "simulate": simulate.command,
+    "bank": bank.command,
+    "calibrate": calibrate.command,
+    "observe": observe.command,
     "verify": verify.command,
     "task": task.command,
+    "reproduce": reproduce.command,
 }
 
 

@@ -1,0 +1,94 @@
+"""What is done about a plant's faults: ask again where that is safe, else go on without the reading, else give up.
+
+An action is sent; what comes of it is a reading, a reading that is *missing* (the action ran), an action *in doubt*
+(nobody knows whether it ran) or a *failure*, which ends the run in an abstention. `docs/plants.md` has the table.
+
+- A plant that is retry-safe is asked again, so many times, after every fault but these: a missing reading would be
+  missing again, and nothing that a restarted or self-contradicting plant says later can be believed.
+- Going on without a reading is right only when its loss had nothing to do with its value. That is assumed of an answer
+  that is late or was lost on the way, and it is what the plant declares with `?` and `~`. It need not be so for an
+  answer that arrived in a shape nobody understands, or that the model does not have: those are failures, also after a
+  retry that ends in silence.
+- A refusal is a failure: an action that the observer believes allowed is one that the model allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, final
+
+from ascertain.errors import PlantFault, TaskError
+from ascertain.plant.abstract import AbstractPlant
+from ascertain.plant.faults import ActionFault, Garbled, HungUp, InDoubt, Late, Missing, Refused, Unknown
+from ascertain.types import Reading
+
+Outcome: TypeAlias = Literal["reading", "missing", "doubt", "failure"]
+WORTH_REPEATING = (Late, InDoubt, Refused, Garbled, HungUp)
+SILENT = (Late, InDoubt)
+
+
+@final
+@dataclass(frozen=True)
+class FaultPolicy:
+    """How patient a session is."""
+
+    retries: int = 2
+    """How often an action is sent again to a plant that is retry-safe."""
+    strict: bool = False
+    """Whether missing readings and actions in doubt end the run as well."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.retries <= 1000:
+            raise TaskError(f"{self.retries} retries; a number from 0 to 1000 is needed")
+
+
+@final
+@dataclass(frozen=True)
+class Heard:
+    """What came of an action, and the faults met on the way."""
+
+    outcome: Outcome
+    reading: Reading | None = None
+    faults: tuple[PlantFault, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """What the last fault says."""
+        return str(self.faults[-1])
+
+
+def ask_plant(plant: AbstractPlant, action: str, readings: Mapping[str, Reading], policy: FaultPolicy) -> Heard:
+    """Send an action and hear what comes of it; the faults of the plant never get past here."""
+    faults: list[PlantFault] = []
+    ask = plant.send
+    for _ in range(1 + policy.retries):
+        try:
+            return Heard("reading", _known(ask(action), action, readings), tuple(faults))
+        except PlantFault as fault:
+            faults.append(fault)
+        if not (plant.retry_safe and isinstance(faults[-1], WORTH_REPEATING)):
+            break
+        ask = plant.repeat
+    return Heard(_judge(faults, policy), None, tuple(faults))
+
+
+def _known(text: object, action: str, readings: Mapping[str, Reading]) -> Reading:
+    if not isinstance(text, str) or text not in readings:
+        raise Unknown(f"reading {str(text)[:80]!r} of action {action!r} is outside the model")
+    return readings[text]
+
+
+def _judge(faults: list[PlantFault], policy: FaultPolicy) -> Outcome:
+    """Whether the run can go on after these faults, of which the last was final."""
+    last = faults[-1]
+    if policy.strict or any(isinstance(fault, Garbled) for fault in faults):
+        return "failure"
+    if isinstance(last, Missing):
+        return "missing"
+    return "doubt" if isinstance(last, SILENT) else "failure"
+
+
+def fault_kind(fault: PlantFault) -> str:
+    """The kind of a fault in a word or two."""
+    return fault.kind if isinstance(fault, ActionFault) else "fault"

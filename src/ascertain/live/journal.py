@@ -1,0 +1,204 @@
+"""The journal of a run: append-only, each record bound by a hash to all before it, on disk before anything goes on.
+
+An SQLite file holds the records (`certificate/chain.py` says which there are). It is in write-ahead mode with full
+synchronisation, and each record is a transaction of its own: when `intent` returns, the intent outlives a crash, and
+only then is the action sent. Beside it FILE.head, written whole after each record, keeps the number of records and the
+head of their chain, so that
+
+- a last record that was torn by a crash was never committed: it is gone, and FILE.head does not know it either;
+- records cut off later, at whatever boundary, are missed: FILE.head knows of more than there are;
+- a record that was changed, removed or moved breaks the chain.
+
+Whoever can write both files can write another story: a journal shows accidents and careless tampering; what binds an
+adversary is a head that someone else has kept. A journal is open in one process at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Self, final
+
+from ascertain.certificate.chain import (
+    START,
+    Record,
+    bank_hash,
+    doubt_record,
+    hash_record,
+    intent_record,
+    reading_record,
+    scored_bank,
+    stage_record,
+    verdict_record,
+)
+from ascertain.errors import FileError
+from ascertain.live.record_store import RecordStore
+from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.source import Effort
+from ascertain.observer.stages import Event
+from ascertain.policy.verdict import Verdict
+from ascertain.sequential.bank import Bank
+from ascertain.types import Action, Reading
+
+_HEAD = re.compile(r"(0|[1-9][0-9]{0,9}) ([0-9a-f]{64})\n")
+
+
+@final
+class Journal:
+    """The journal at a path, open for appending; a session's recorder. Use it in a `with` statement."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(os.path.abspath(path))
+        self.head = START
+        self._records: list[Record] = []
+        self._bank_hash: str | None = None
+        self._store = RecordStore(self.path)
+        try:
+            self._load()
+        except BaseException:
+            self._store.close()
+            raise
+
+    def _load(self) -> None:
+        hashes = [START]
+        records: list[Record] = []
+        for number, (record, digest) in enumerate(self._store.read()):
+            if hash_record(hashes[-1], record) != digest:
+                raise FileError(
+                    f"{self.path}: record {number} is not the one that was written; the journal has been tampered with"
+                )
+            records.append(record)
+            hashes.append(digest)
+        known = self._read_head()
+        if known is None and records:
+            raise FileError(
+                f"{self.path}: its head, {self._head_path.name}, is missing, so that nobody can tell whether records "
+                "were cut off; put it back beside the journal"
+            )
+        number, digest = known or (0, START)
+        if number > len(records):
+            raise FileError(
+                f"{self.path}: the journal has {len(records)} records, and its head knows of {number}; it has been "
+                "cut off"
+            )
+        if hashes[number] != digest:
+            raise FileError(f"{self.path}: the journal is not the one that {self._head_path.name} belongs to")
+        self._records, self.head = records, hashes[-1]
+        if known != (len(records), self.head):
+            self._write_head()
+
+    @property
+    def _head_path(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.head")
+
+    def _read_head(self) -> tuple[int, str] | None:
+        try:
+            with self._head_path.open("rb") as file:
+                text = file.read(100).decode("ascii", "replace")
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise FileError(f"{self._head_path}: the file cannot be read ({error.strerror})") from None
+        match = _HEAD.fullmatch(text)
+        if match is None:
+            raise FileError(f"{self._head_path}: this is not the head of a journal; a number and a hash were expected")
+        return int(match[1]), match[2]
+
+    def _write_head(self) -> None:
+        """Whole or not at all. There is one writer, so the name beside it is always the same and nothing is left.
+
+        Should the disk forget the new name in a power failure, the head is an older one, which the journal goes beyond.
+        """
+        beside = self._head_path.with_name(f"{self._head_path.name}.part")
+        try:
+            with beside.open("wb") as stream:
+                stream.write(f"{len(self._records)} {self.head}\n".encode())
+                stream.flush()
+                os.fsync(stream.fileno())
+            beside.replace(self._head_path)
+        except OSError as error:
+            raise FileError(f"{self._head_path}: the head cannot be written ({error.strerror})") from None
+
+    def append(self, record: Record) -> None:
+        """One more record; when this returns it is on disk."""
+        if self.is_finished:
+            raise FileError(f"{self.path}: the run of this journal has ended; nothing is added to it")
+        digest = hash_record(self.head, record)
+        self._store.append(len(self._records), record, digest)
+        self._records.append(record)
+        self.head = digest
+        self._write_head()
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """All records, the commitment first."""
+        return tuple(self._records)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the last record is a verdict."""
+        return bool(self._records) and self._records[-1]["record"] == "verdict"
+
+    def watch_bank(self, settings: ObserverSettings, make_bank: Callable[[], Bank] | None) -> Callable[[], Bank] | None:
+        """What compiles the bank, for the observer: the journal notes the hash of what it gives."""
+
+        def note(bank: Bank) -> None:
+            self._bank_hash = bank_hash(scored_bank(settings, bank))
+
+        return None if make_bank is None else WatchedBank(make_bank, note)
+
+    @property
+    def bank_hash(self) -> str | None:
+        """The hash of the bank that was compiled in this process; None before."""
+        return self._bank_hash
+
+    def begin(self, commitment: Mapping[str, Any]) -> None:
+        if self._records:
+            raise FileError(f"{self.path}: this journal has begun already; resume it, or choose another file")
+        self.append(dict(commitment))
+
+    def intent(self, action: Action) -> None:
+        self.append(intent_record(action))
+
+    def reading(self, action: Action, reading: Reading | None) -> None:
+        self.append(reading_record(action, reading))
+
+    def doubt(self, action: Action) -> None:
+        self.append(doubt_record(action))
+
+    def stage(self, event: Event) -> None:
+        self.append(stage_record(event, self._bank_hash))
+
+    def verdict(self, verdict: Verdict) -> None:
+        """The end; said a second time, after a resumption, it is not written again."""
+        record = verdict_record(verdict)
+        if not (self.is_finished and self._records[-1] == record):
+            self.append(record)
+
+    def close(self) -> None:
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@final
+class WatchedBank:
+    """Compiles what another callable compiles, and tells what came of it; says of itself what the other says."""
+
+    def __init__(self, make_bank: Callable[[], Bank], note: Callable[[Bank], None]) -> None:
+        self._make_bank, self._note = make_bank, note
+
+    def __call__(self) -> Bank:
+        bank = self._make_bank()
+        self._note(bank)
+        return bank
+
+    @property
+    def effort(self) -> Effort | None:
+        return getattr(self._make_bank, "effort", None)

@@ -1,0 +1,122 @@
+"""Records in an SQLite file, one transaction each: append, and read all of them. The file may come from anyone.
+
+Nothing in a file that was tampered with is run: a schema other than the one table is refused before anything else is
+read, and so is a file that is too large, damaged or open elsewhere, each in one sentence.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any, cast, final
+
+from ascertain.certificate.chain import Record
+from ascertain.errors import FileError
+from ascertain.model.files.json_text import named, parse_json
+from ascertain.model.files.text import MAX_BYTES
+from ascertain.task.canonical import canonical_bytes
+
+TABLE = "CREATE TABLE record (number INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT NOT NULL)"
+PAGE = 1024
+MAX_RECORD = 16 * 2**20
+
+
+@final
+class RecordStore:
+    """The file at a path, made if there is none, and locked."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if path.exists() and path.stat().st_size > MAX_BYTES:
+            raise FileError(f"{path}: the journal has more than {MAX_BYTES} bytes; at most that many are read")
+        try:
+            self._connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+        except sqlite3.Error as error:
+            raise self._refuse(error) from None
+        try:
+            self._prepare()
+        except (sqlite3.Error, ValueError) as error:
+            self.close()
+            raise self._refuse(error) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self) -> None:
+        run = self._connection.execute
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_RECORD)
+        for pragma in (
+            f"page_size = {PAGE}",
+            "trusted_schema = OFF",
+            "cell_size_check = ON",
+            # Without shared memory: one process holds the file, and what a crash leaves behind is the log alone.
+            "locking_mode = EXCLUSIVE",
+            "synchronous = FULL",
+        ):
+            run(f"PRAGMA {pragma}").fetchall()
+        run("BEGIN EXCLUSIVE")
+        schema = run("SELECT type, name, sql FROM sqlite_master").fetchmany(3)
+        run("COMMIT")
+        if schema and schema != [("table", "record", TABLE)]:
+            raise FileError(f"{self.path}: this is not a journal; choose another file, or one that ascertain has made")
+        self._has_table, self._logs_ahead = bool(schema), False
+
+    def read(self) -> list[tuple[Record, str]]:
+        """All records, with the hash that is kept beside each."""
+        if not self._has_table:
+            return []
+        try:
+            rows = self._connection.execute("SELECT number, body, hash FROM record ORDER BY number").fetchall()
+        except (sqlite3.Error, ValueError) as error:
+            raise self._refuse(error) from None
+        return [self._check(number, row) for number, row in enumerate(rows)]
+
+    def _check(self, expected: int, row: tuple[Any, Any, Any]) -> tuple[Record, str]:
+        number, body, digest = row
+        where = f"{self.path}: record {expected}"
+        if number != expected or not isinstance(body, str) or not isinstance(digest, str):
+            raise FileError(f"{where} is missing or not a record; the journal has been tampered with")
+        data = parse_json(body, where)
+        if not isinstance(data, dict) or not isinstance(cast("Record", data).get("record"), str):
+            raise FileError(f"{where} is not a record; the journal has been tampered with")
+        return cast("Record", data), digest
+
+    def append(self, number: int, record: Record, digest: str) -> None:
+        """Write one more record; it is on disk when this returns, or an error says that it is not there."""
+        try:
+            self._prepare_to_write()
+            self._connection.execute(
+                "INSERT INTO record VALUES (?, ?, ?)", (number, canonical_bytes(record).decode(), digest)
+            )
+        except sqlite3.Error as error:
+            raise self._refuse(error, "written") from None
+
+    def _prepare_to_write(self) -> None:
+        """What changes the file is put off until there is something to write: a file that is refused stays as it is."""
+        if not self._logs_ahead:
+            [mode] = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            if mode != "wal":
+                raise FileError(f"{self.path}: a journal cannot be kept in this place; choose another one")
+            self._logs_ahead = True
+        if not self._has_table:
+            self._connection.execute(TABLE)
+            self._has_table = True
+
+    def close(self) -> None:
+        """Let go of the file; what cannot be tidied up now is tidied up when it is next opened."""
+        try:
+            self._connection.close()
+        except sqlite3.Error:  # pragma: no cover
+            return
+
+    def _refuse(self, error: Exception, done: str = "opened") -> FileError:
+        name = getattr(error, "sqlite_errorname", "")
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            return FileError(f"{self.path}: the journal is open in another process; one at a time may write to it")
+        if name == "SQLITE_FULL":
+            return FileError(f"{self.path}: the disk is full, so that the record could not be {done}; make room")
+        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or isinstance(error, ValueError):
+            return FileError(f"{self.path}: this is not a journal, or it is damaged; restore it from a copy")
+        return FileError(
+            f"{self.path}: the journal cannot be {done} ({named(error)}); check the path and its permissions"
+        )

@@ -1,0 +1,123 @@
+"""Taking up a run where its journal ends: the observer is told all that was recorded, and what is open is pointed out.
+
+The observer is asked before each recorded step, as it was then: what it would do must be what was done, or the journal
+belongs to other settings. A bank that is compiled again must have the hash that was recorded. An intent that nothing
+was recorded after is *pending*: the action may have been sent or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from ascertain.certificate.chain import Record, verdict_record
+from ascertain.errors import FileError, TaskError
+from ascertain.live.journal import Journal
+from ascertain.observer.staged import Act, Observer
+from ascertain.types import Action
+
+
+@final
+@dataclass(frozen=True)
+class Resumed:
+    """Where a run stands: the observer, the action in doubt, if any, and how many changes of stage are recorded."""
+
+    observer: Observer
+    pending: Action | None
+    recorded_events: int
+
+
+def resume_observer(journal: Journal, observer: Observer, commitment: Mapping[str, Any]) -> Resumed:
+    """Tell a fresh observer what the journal knows; a journal of another problem is refused.
+
+    A journal that was broken off before its first record knows nothing: it is still to be begun. Where one was broken
+    off between a step and what followed from it, a change of stage or the verdict, that is recorded now.
+    """
+    records, replay = journal.records, _Replay(journal, observer)
+    if records:
+        _check_commitment(journal, records[0], commitment)
+    for number, record in enumerate(records[1:], start=1):
+        try:
+            replay.take(number, record)
+        except (KeyError, TypeError, TaskError) as error:
+            raise replay.refuse(number, str(error)) from None
+    if records and replay.pending is None:
+        replay.catch_up()
+    return Resumed(replay.observer, replay.pending, replay.num_events)
+
+
+def _check_commitment(journal: Journal, first: Record, commitment: Mapping[str, Any]) -> None:
+    """The first record is what would be committed to now."""
+    if first == commitment:
+        return
+    if first.get("task_sha256") != commitment["task_sha256"]:
+        raise FileError(
+            f"{journal.path}: the journal belongs to another problem; resume it with the one it was begun with"
+        )
+    differ = sorted(key for key in {*first, *commitment} if first.get(key) != commitment.get(key))
+    raise FileError(
+        f"{journal.path}: the run was committed to something else ({', '.join(differ)}); resume it with the same "
+        "version, problem and options"
+    )
+
+
+@dataclass
+class _Replay:
+    journal: Journal
+    observer: Observer
+    pending: Action | None = None
+    num_events: int = 0
+
+    def take(self, number: int, record: Record) -> None:
+        match record["record"]:
+            case "intent":
+                self.take_intent(number, record["action"])
+            case "reading" | "doubt" as kind:
+                if record["action"] != self.pending or self.pending is None:
+                    raise self.refuse(number, "it does not follow its intent")
+                action, self.pending = self.pending, None
+                self.observer = (
+                    self.observer.update(action, record["reading"])
+                    if kind == "reading"
+                    else self.observer.doubt(action)
+                )
+            case "stage":
+                self.take_stage(number, record)
+            case "verdict":
+                self.take_verdict(number, record)
+            case _:
+                raise self.refuse(number, "it is not known")
+
+    def take_intent(self, number: int, action: object) -> None:
+        advice = self.observer.next()
+        if self.pending is not None or advice != Act(action):  # pyright: ignore[reportArgumentType]
+            raise self.refuse(number, "the observer would not have done that then")
+        self.pending = advice.action if isinstance(advice, Act) else None
+
+    def take_stage(self, number: int, record: Record) -> None:
+        events = self.observer.events
+        if self.num_events >= len(events) or record["after"] != events[self.num_events].actions:
+            raise self.refuse(number, "the observer did not change its stage then")
+        if record["bank_sha256"] != self.journal.bank_hash:
+            raise self.refuse(number, "the bank that is compiled now is not the one that was compiled then")
+        self.num_events += 1
+
+    def take_verdict(self, number: int, record: Record) -> None:
+        """The verdict; one that the observer does not come to by itself was a failure of the plant, or a refusal."""
+        if self.observer.verdict is None and record["verdict"] == "abstained":
+            self.pending = None
+            self.observer = self.observer.fail(str(record["reason"]))
+        verdict = self.observer.verdict
+        if verdict is None or verdict_record(verdict) != record:
+            raise self.refuse(number, "the observer does not come to that verdict")
+
+    def catch_up(self) -> None:
+        for event in self.observer.events[self.num_events :]:
+            self.journal.stage(event)
+            self.num_events += 1
+        if self.observer.verdict is not None:
+            self.journal.verdict(self.observer.verdict)
+
+    def refuse(self, number: int, why: str) -> FileError:
+        return FileError(f"{self.journal.path}: record {number} does not fit the run ({why}); it cannot be resumed")

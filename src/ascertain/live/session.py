@@ -1,0 +1,192 @@
+"""A session: an observer meets a plant. What it asks is sent, what is heard is told to it, until it has ended.
+
+Each action is recorded before it is sent and each reading before it is used, so that whoever reads the record after a
+crash knows all that may have happened. Faults of the plant are dealt with in `faults.py`; none of them gets past here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias, final
+
+from ascertain.errors import PlantFault
+from ascertain.live.faults import FaultPolicy, Heard, ask_plant
+from ascertain.observer.staged import Act, Observer
+from ascertain.observer.stages import Event
+from ascertain.plant.abstract import AbstractPlant, as_plant
+from ascertain.policy.verdict import Abstained, Verdict
+from ascertain.sequential.dynamics import possible_readings
+from ascertain.sequential.evidence import Step
+from ascertain.types import Action, Plant, Reading
+
+
+class Recorder(Protocol):
+    """The interface of what keeps a record of a session, such as a journal."""
+
+    def begin(self, commitment: Mapping[str, Any]) -> None:
+        """The first record: what the run is bound to."""
+        ...
+
+    def intent(self, action: Action) -> None:
+        """The action is about to be sent."""
+        ...
+
+    def reading(self, action: Action, reading: Reading | None) -> None:
+        """The action ran, and this was read; None if nothing was."""
+        ...
+
+    def doubt(self, action: Action) -> None:
+        """Nobody knows whether the action ran."""
+        ...
+
+    def stage(self, event: Event) -> None:
+        """The observer has changed its stage."""
+        ...
+
+    def verdict(self, verdict: Verdict) -> None:
+        """The run has ended."""
+        ...
+
+
+Watch: TypeAlias = Callable[[Observer, Heard | None], None]
+"""Is shown the observer at the beginning and after each step, with what was heard."""
+
+
+@final
+@dataclass(frozen=True)
+class Run:
+    """What became of a session."""
+
+    verdict: Verdict | None
+    """None after a dry run that did not end at once."""
+    observer: Observer
+    faults: tuple[PlantFault, ...] = ()
+    """All that were met, those that a retry mended included."""
+    plant_failed: bool = False
+    """Whether the run had to end because of the plant."""
+    next_action: str | None = None
+    """In a dry run: what would have been sent."""
+
+
+@dataclass
+class _Session:
+    observer: Observer
+    plant: AbstractPlant
+    policy: FaultPolicy
+    recorder: Recorder | None
+    watch: Watch | None
+    recorded_events: int
+    faults: list[PlantFault] = field(default_factory=list[PlantFault])
+    failed: bool = False
+    known: dict[Action, dict[str, Reading]] = field(default_factory=dict[Action, dict[str, Reading]])
+
+    def name(self, action: Action) -> str:
+        return self.observer.settings.model.actions[action]
+
+    def readings(self, action: Action) -> dict[str, Reading]:
+        """By name, what the model can show at this action."""
+        if action not in self.known:
+            model = self.observer.settings.model
+            self.known[action] = {model.readings[y]: y for y in possible_readings(model, action)}
+        return self.known[action]
+
+    def ask(self, action: Action) -> None:
+        """Send an action and tell the observer what came of it."""
+        heard = ask_plant(self.plant, self.name(action), self.readings(action), self.policy)
+        self.tell(action, heard)
+
+    def tell(self, action: Action, heard: Heard) -> None:
+        self.faults += heard.faults
+        match heard.outcome:
+            case "reading" | "missing":
+                if self.recorder is not None:
+                    self.recorder.reading(action, heard.reading)
+                self.observer = self.observer.update(action, heard.reading)
+            case "doubt":
+                if self.recorder is not None:
+                    self.recorder.doubt(action)
+                self.observer = self.observer.doubt(action)
+            case "failure":
+                self.observer = self.observer.fail(heard.reason)
+        self.failed = heard.outcome in ("doubt", "failure") and isinstance(self.observer.verdict, Abstained)
+        self.record_events()
+        if self.watch is not None:
+            self.watch(self.observer, heard)
+
+    def record_events(self) -> None:
+        for event in self.observer.events[self.recorded_events :]:
+            if self.recorder is not None:
+                self.recorder.stage(event)
+            self.recorded_events += 1
+
+    def end(self, next_action: str | None = None) -> Run:
+        verdict = self.observer.verdict
+        if verdict is not None and self.recorder is not None:
+            self.recorder.verdict(verdict)
+        return Run(verdict, self.observer, tuple(self.faults), self.failed, next_action)
+
+
+def run_session(
+    observer: Observer,
+    plant: Plant,
+    *,
+    recorder: Recorder | None = None,
+    commitment: Mapping[str, Any] | None = None,
+    pending: Action | None = None,
+    recorded_events: int = 0,
+    approve: Callable[[str], bool] | None = None,
+    dry_run: bool = False,
+    watch: Watch | None = None,
+    policy: FaultPolicy | None = None,
+) -> Run:
+    """Run the observer on the plant until it answers or abstains.
+
+    `commitment`, if given, is recorded first. A run that is taken up again comes with an observer that was told all
+    that was recorded, a plant that was resumed, `pending`, the action of an intent that nothing was recorded after, and
+    `recorded_events`, how many changes of stage were. `approve` is asked before each action; a no ends the run.
+    """
+    session = _Session(observer, as_plant(plant), policy or FaultPolicy(), recorder, watch, recorded_events)
+    if dry_run:
+        return _show_next(session, pending)
+    if recorder is not None and commitment is not None:
+        recorder.begin(commitment)
+    session.record_events()
+    if watch is not None:
+        watch(observer, None)
+    if pending is not None and observer.verdict is None:
+        _settle_pending(session, pending)
+    while isinstance(advice := session.observer.next(), Act):
+        if approve is not None and not approve(session.name(advice.action)):
+            session.observer = session.observer.fail(f"the action {session.name(advice.action)!r} was not approved")
+            break
+        if recorder is not None:
+            recorder.intent(advice.action)
+        session.ask(advice.action)
+    return session.end()
+
+
+def _show_next(session: _Session, pending: Action | None) -> Run:
+    advice = Act(pending) if pending is not None else session.observer.next()
+    return Run(session.observer.verdict, session.observer, next_action=_name_of(session, advice))
+
+
+def _name_of(session: _Session, advice: object) -> str | None:
+    return session.name(advice.action) if isinstance(advice, Act) else None
+
+
+def _settle_pending(session: _Session, action: Action) -> None:
+    """An action was meant to be sent when the run broke off: ask again where that is safe, else it is in doubt."""
+    if session.plant.retry_safe:
+        session.ask(action)
+    else:
+        fault = PlantFault(f"the run broke off when {session.name(action)!r} was about to be sent")
+        session.tell(action, Heard("failure" if session.policy.strict else "doubt", None, (fault,)))
+
+
+def resume_plant(plant: AbstractPlant, observer: Observer) -> None:
+    """Tell a plant what was sent to it before, as the observer knows it."""
+    steps: Sequence[Step] = observer.transcript
+    names = [observer.settings.model.actions[step.action] for step in steps]
+    confirmed = max((i + 1 for i, step in enumerate(steps) if step.certain), default=0)
+    plant.resume(names, confirmed)

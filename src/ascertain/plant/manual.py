@@ -1,0 +1,62 @@
+"""A plant that is a person: it is told what to do and types what it reads.
+
+What is typed must be a reading of the model; anything else is asked again. The marks of the line protocol mean here
+what they mean there: `?` nothing could be read, `!` the action was not done, `~` it is not known whether it was done.
+End of input is a hang-up. Escapes are understood as well: `%3F` should a reading be called `?`, `%` if it is empty.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, final
+
+from ascertain.errors import did_you_mean
+from ascertain.plant.abstract import AbstractPlant
+from ascertain.plant.faults import Garbled, HungUp
+from ascertain.plant.lines import MARKS, read_answer, read_name
+
+Ask: TypeAlias = Callable[[str], str]
+"""Shows a prompt and returns what was typed; raises EOFError at the end of input."""
+
+SHOWN = 12
+"""Readings that a prompt lists."""
+
+
+@final
+class ManualPlant(AbstractPlant):
+    """Asks a person for each reading; `ask` is how to talk to them."""
+
+    name = "manual"
+
+    def __init__(self, readings: Sequence[str], ask: Ask) -> None:
+        self._readings = tuple(readings)
+        self._ask = ask
+
+    def send(self, action: str) -> str:
+        question = f"do {action}, then type what you read ({self._shown()}; ? nothing, ! not done, ~ unsure): "
+        prompt = question
+        while True:
+            try:
+                typed = self._ask(prompt).strip()
+            except EOFError:
+                raise HungUp(f"the input ended where a reading for {action!r} was expected") from None
+            if (reading := self._understand(typed, action)) is not None:
+                return reading
+            hint = did_you_mean(typed, self._readings)
+            prompt = f"{typed[:80]!r} is not a reading of the model{hint}\n{question}"
+
+    def _understand(self, typed: str, action: str) -> str | None:
+        """The reading that was typed; None when it is none, and the fault that was typed is raised."""
+        if typed[:1] in MARKS:
+            return read_answer(typed, action)
+        if typed in self._readings:
+            return typed
+        with contextlib.suppress(Garbled):  # a '%' that escapes nothing is a typing mistake here
+            if read_name(typed) in self._readings:
+                return read_name(typed)
+        return None
+
+    def _shown(self) -> str:
+        rest = len(self._readings) - SHOWN
+        return ", ".join(self._readings[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
