@@ -13,7 +13,7 @@ what to probe next are given the strongest witnesses until a list is likely to b
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
 from typing import final
@@ -29,8 +29,8 @@ from ascertain.sequential.evidence import AbstractEvidence, Doubts, FlipEvidence
 from ascertain.sequential.filters import FlipFilter
 from ascertain.sequential.groups import Group, find_two_labels, join_groups, keep_strongest
 from ascertain.sequential.labelling import Labelling, label_states
-from ascertain.sequential.worlds import BLOCK, AbstractWorld
-from ascertain.types import IntArray, LongArray
+from ascertain.sequential.worlds import BLOCK, AbstractWorld, Glance
+from ascertain.types import BoolArray, IntArray, LongArray
 
 MAX_BITS = 30
 PART_WORDS = 1 << 12
@@ -82,6 +82,7 @@ class BooleanWorld(AbstractWorld):
     def _advance(self, step: Step) -> None:
         self._thresholds.append(self.evidence.threshold)
         filtering = self._filter
+        self.world_steps += sum(group.size for group in (self._witnesses if self._left is None else self._left))
         if self._left is not None:
             self._left = [after for group in self._left for after in filtering.advance(group, step)]
         else:
@@ -112,6 +113,18 @@ class BooleanWorld(AbstractWorld):
         if self._left is None:
             self._worth_sweeping = self._expect_left() / 4
         return found
+
+    def glance(self, label: int) -> Glance:
+        if self._left is not None:
+            return super().glance(label)
+        rivals = [group.only(self.codes(group) != np.uint64(label)) for group in self._witnesses]
+        least = min((int(group.penalty.min()) for group in rivals if group.size), default=None)
+        return Glance(None, math.inf if least is None else self.evidence.nats(least))
+
+    def may_be_in(self, test: Callable[[WordArray], BoolArray]) -> bool:
+        if self._left is None and any(bool(test(group.current).any()) for group in self._witnesses):
+            return True
+        return super().may_be_in(test)
 
     def _expect_left(self) -> float:
         """How many states would be left if each contradicted every other reading, as states drawn at random do."""
@@ -152,6 +165,7 @@ class BooleanWorld(AbstractWorld):
         room = _Room(plant.num_bits, num_planes, 2 * min(PART_WORDS, num_words))
         size = 0
         for first in range(0, num_words, PART_WORDS):
+            self.world_steps += len(history) * min(64 * PART_WORDS, (1 << plant.num_bits) - 64 * first)
             size += sweep_states(
                 plant.gates,
                 plant.offset,

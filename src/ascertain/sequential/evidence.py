@@ -17,6 +17,7 @@ readings, L_z = (1-f)^(t-k) f^k, and with r = f/(1-f)
 
 the factor (1-f)^t is common and falls out, and the least such k is found with integers alone. General laws: `laws.py`.
 
+At alpha = 0 a state is beaten only where E_z is infinite: by a reading that it cannot show and some candidate can.
 *Missing* readings leave the penalties as they are. An action that *may have run* or not doubles every hypothesis; the
 weight of each candidate is split by a ratio fixed beforehand.
 """
@@ -77,8 +78,8 @@ class AbstractEvidence(ABC):
 
     def __post_init__(self) -> None:
         self.alpha = Fraction(self.alpha)
-        if not 0 < self.alpha < 1:
-            raise TaskError(f"alpha is {self.alpha}; a probability inside (0, 1) is needed")
+        if not 0 <= self.alpha < 1:
+            raise TaskError(f"alpha is {self.alpha}; a probability in [0, 1) is needed")
 
     @abstractmethod
     def take(self, step: Step) -> None:
@@ -88,6 +89,11 @@ class AbstractEvidence(ABC):
     @abstractmethod
     def vanished(self) -> bool:
         """Whether no candidate could have shown these readings."""
+
+    @property
+    @abstractmethod
+    def num_candidates(self) -> int:
+        """How many candidates are followed; a doubted action doubles them."""
 
     @property
     @abstractmethod
@@ -151,6 +157,10 @@ class FlipEvidence(AbstractEvidence):
         return self.plant.flip == 0 and int(self._count.min()) > 0
 
     @property
+    def num_candidates(self) -> int:
+        return len(self._weights)
+
+    @property
     def threshold(self) -> int:
         return self._threshold
 
@@ -195,6 +205,8 @@ def least_beaten_count(terms: Sequence[tuple[Fraction, int]], flip: Fraction, al
     """
     if flip == 0:
         return 1 if any(k == 0 for _, k in terms) else NEVER
+    if alpha == 0:
+        return NEVER
     low, high = min(k for _, k in terms), max(k for _, k in terms)
     p, m = flip.numerator, flip.denominator - flip.numerator
     scale = math.lcm(*(w.denominator for w, _ in terms))

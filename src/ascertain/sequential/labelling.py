@@ -16,7 +16,8 @@ import numpy as np
 from ascertain.errors import TaskError
 from ascertain.kernels.boolean import WordArray
 from ascertain.model.boolean import BooleanPlant
-from ascertain.model.expression import parse_expression
+from ascertain.model.expression import Expression, parse_expression
+from ascertain.task.plant_task import BitsRule, ExpressionRule, NominalRule, PlantTask, Question, StateRule
 from ascertain.types import State
 
 Subject: TypeAlias = Literal["start", "current", "hypothesis"]
@@ -55,7 +56,10 @@ def label_bits(plant: BooleanPlant, bits: Sequence[int], about: Subject = "start
 
 def label_expression(plant: BooleanPlant, text: str, about: Subject = "start") -> Labelling:
     """Whether an expression over the bits holds, such as "b0 and not b3": code 1 is *true*, code 0 *false*."""
-    expression = parse_expression(text, plant.bits)
+    return _label_truth(parse_expression(text, plant.bits), about)
+
+
+def _label_truth(expression: Expression, about: Subject) -> Labelling:
     return Labelling(
         lambda states: expression.hold_states(states).astype(np.uint64), lambda code: ("false", "true")[code], about
     )
@@ -76,3 +80,25 @@ def label_table(codes: Sequence[int], names: Sequence[str], about: Subject = "st
     table.setflags(write=False)
     listed = tuple(names)
     return Labelling(lambda states: table[states], lambda code: listed[code], about)
+
+
+def labelling_of(question: Question) -> Labelling:
+    """The labels of a question: of its hypotheses by their number, or by a rule about the bits of a plant."""
+    if isinstance(question, PlantTask):
+        return _label_by_rule(question)
+    if question.state_label is None:
+        return label_table(question.label.tolist(), question.labels, "hypothesis")
+    return label_table(question.state_label.tolist(), question.labels, "current")
+
+
+def _label_by_rule(question: PlantTask) -> Labelling:
+    plant, about = question.plant, question.about
+    match question.rule:
+        case StateRule():
+            return label_states(plant.name_state, about)
+        case BitsRule(bits):
+            return label_bits(plant, bits, about)
+        case ExpressionRule(expression):
+            return _label_truth(expression, about)
+        case NominalRule(state):
+            return label_nominal(state, about)

@@ -23,6 +23,7 @@ import math
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import final
 
 import numpy as np
@@ -42,6 +43,7 @@ _DIGITS = Context(prec=80)
 _MARGIN = Decimal("1e-40")
 
 
+@lru_cache(maxsize=1 << 14)  # a bank asks for the same few weights after every reading
 def log_bounds(x: Fraction) -> tuple[int, int]:
     """Integers on either side of 2^32 log x; x is positive.
 
@@ -108,7 +110,7 @@ class LawEvidence(AbstractEvidence):
         self._current = self._initial.copy()
         self._uses = np.zeros((len(bank.states), len(self.levels.values)), dtype=np.int64)
         self._weights = list(bank.weights)
-        self._risk = log_bounds(1 / self.alpha)
+        self._risk = log_bounds(1 / self.alpha) if self.alpha else (NEVER, NEVER)
         self._num_readings = 0
         self._weigh()
 
@@ -165,6 +167,10 @@ class LawEvidence(AbstractEvidence):
     def vanished(self) -> bool:
         return not self._weights
 
+    @property
+    def num_candidates(self) -> int:
+        return len(self._weights)
+
     def leader(self) -> tuple[State, State]:
         if self.vanished:
             raise TaskError("no candidate of the bank explains the readings; none of them leads")
@@ -173,12 +179,12 @@ class LawEvidence(AbstractEvidence):
 
     @property
     def threshold(self) -> int:
-        return NEVER if self.vanished else self._risk[1] - self._sum[0]
+        return NEVER if self.vanished or not self.alpha else self._risk[1] - self._sum[0]
 
     @property
     def doubtful(self) -> int:
         """The penalty below which a state is surely not beaten; from here to the threshold only `beats` can tell."""
-        return NEVER if self.vanished else self._risk[0] - self._sum[1] - self._num_readings
+        return NEVER if self.vanished or not self.alpha else self._risk[0] - self._sum[1] - self._num_readings
 
     def beats(self, uses: LongArray) -> bool:
         """Whether a state that used level j `uses[j]` times is beaten, in exact rationals."""

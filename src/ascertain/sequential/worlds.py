@@ -15,8 +15,9 @@ stated number of doublings the world abstains.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -35,7 +36,7 @@ from ascertain.sequential.filters import AbstractFilter, FlipFilter, LawFilter, 
 from ascertain.sequential.groups import Group, find_two_labels, keep_strongest, start_group
 from ascertain.sequential.labelling import Labelling, label_states
 from ascertain.sequential.laws import LawEvidence
-from ascertain.types import UNDEFINED, Action, LongArray, Reading, State
+from ascertain.types import UNDEFINED, Action, BoolArray, LongArray, Reading, State
 
 MAX_STATES = 10_000_000
 BLOCK = 1 << 16
@@ -56,6 +57,16 @@ class Rival:
     evidence_nats: float
 
 
+@final
+@dataclass(frozen=True)
+class Glance:
+    """What can be said about the rivals of a label without a search: how many, None where that is not known, and the
+    evidence against the strongest of those known, infinite when all are beaten."""
+
+    rivals: int | None
+    evidence_nats: float
+
+
 class AbstractWorld(ABC):
     """The interface of every world. Made before the first reading; steps go in one at a time."""
 
@@ -65,6 +76,12 @@ class AbstractWorld(ABC):
         self.labelling = labelling
         self.history: list[Step] = []
         self._num_scored = 0
+        self.world_steps = 0
+        """Hypotheses taken through one command each, however packed, whether or not they were dropped on the way."""
+        self.verifier_steps = 0
+        """Candidates taken through a command whose reading was scored."""
+        self.propagation_steps = 0
+        """Candidates taken through a command without a reading."""
 
     @abstractmethod
     def _advance(self, step: Step) -> None:
@@ -109,6 +126,10 @@ class AbstractWorld(ABC):
         self.history.append(step)
         if self._stands_still:
             return
+        if step.reading is None:
+            self.propagation_steps += self.evidence.num_candidates
+        else:
+            self.verifier_steps += self.evidence.num_candidates
         self.evidence.take(step)
         self._num_scored += 1
         if self.evidence.vanished and self.evidence.bank.later is not None:
@@ -160,6 +181,20 @@ class AbstractWorld(ABC):
     def rivals_left(self, label: int) -> int:
         """How many hypotheses of another label are not beaten; a doubted action counts both its cases."""
         return sum(int(np.count_nonzero(self.codes(group) != label)) for group in self._blocks())
+
+    def glance(self, label: int) -> Glance:
+        """The rivals of a label, for people to watch: as far as they are known without a search."""
+        strongest = self.strongest_rival(label)
+        return Glance(self.rivals_left(label), math.inf if strongest is None else strongest.evidence_nats)
+
+    def may_be_in(self, test: Callable[[WordArray], BoolArray]) -> bool:
+        """Whether some hypothesis that is not beaten is now in a state that passes the test."""
+        return any(bool(test(group.current).any()) for group in self._blocks())
+
+    def current_state(self) -> State | None:
+        """The one state that the plant is in now, whichever hypothesis is left; None when they differ."""
+        states = find_two_labels(group.current for group in self._blocks())
+        return states.pop() if len(states) == 1 else None
 
     def strongest_rival(self, label: int) -> Rival | None:
         """The rival with the least evidence against it now, the first listed of equals; None when all are beaten."""
@@ -249,6 +284,7 @@ class _AbstractListed(AbstractWorld):
 
     def _advance(self, step: Step) -> None:
         filtering = self._filter
+        self.world_steps += sum(group.size for group in self._groups)
         self._groups = [after for group in self._groups for after in filtering.advance(group, step)]
 
     def _blocks(self) -> Iterator[Group]:

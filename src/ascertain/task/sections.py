@@ -57,7 +57,9 @@ class ObserveSection:
     policy: PolicyName = "readwise"
     threshold: Fraction = Fraction(100)
     """lambda of readwise switching."""
-    probing: ProbingName = "round-robin"
+    probing: ProbingName | None = None
+    """How actions are chosen; None: separating on a machine, where looking in turn may never tell states apart, and
+    round-robin on a Boolean plant."""
     limits: Mapping[str, int] | None = None
     """How often each action may be used; actions that are not named, without limit."""
     nominal_share: Fraction = Fraction(1, 2)
@@ -99,7 +101,7 @@ def read_observe(section: dict[str, Any]) -> ObserveSection:
         budget=_number(section, "budget", 600, where),
         policy=read_one_of(section, "policy", POLICIES, where),
         threshold=_threshold(section),
-        probing=read_one_of(section, "probing", PROBING, where),
+        probing=read_one_of(section, "probing", PROBING, where) if "probing" in section else None,
         limits={name: _number(limits, name, 0, f"{where}limits: ") for name in limits},
         nominal_share=_inside(section, "nominal_share", Fraction(1, 2)),
         rejection=_inside(section, "rejection", Fraction(1, 1000)),

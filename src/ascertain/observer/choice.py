@@ -1,0 +1,62 @@
+"""What to probe next: the action rules by name, among the actions that are allowed now, gentle ones first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import final
+
+from ascertain.model.boolean import BooleanPlant
+from ascertain.observer.gentle import prefer_gentle
+from ascertain.observer.guard import Guard
+from ascertain.observer.settings import ObserverSettings
+from ascertain.sequential.probing import Separating
+from ascertain.sequential.worlds import AbstractWorld
+from ascertain.types import Action
+
+MAX_RULES = 64
+"""Separating rules that are kept, one for each set of allowed actions."""
+
+
+@final
+class Chooser:
+    """Chooses among the actions that a guard allows; what it chooses follows from the world, and nothing else."""
+
+    def __init__(self, settings: ObserverSettings) -> None:
+        self._settings = settings
+        self._taps = _by_tap(settings)
+        self._rules: dict[tuple[Action, ...], Separating] = {}
+
+    def choose(self, world: AbstractWorld, guard: Guard) -> Action | None:
+        """The next action; None when none is allowed."""
+        allowed = prefer_gentle(world, guard.allowed(world))
+        if not allowed:
+            return None
+        if self._settings.probing == "round-robin":
+            return next(a for a in self._in_turn(len(world.history)) if a in allowed)
+        return self._separating(allowed).choose(world)
+
+    def _in_turn(self, turn: int) -> Iterator[Action]:
+        """The action whose turn it is, then those after it: tap after tap, each by its commands in turn."""
+        for t in range(turn, turn + len(self._taps)):
+            commands = self._taps[t % len(self._taps)]
+            first = t // len(self._taps) % len(commands)
+            yield from (*commands[first:], *commands[:first])
+
+    def _separating(self, allowed: tuple[Action, ...]) -> Separating:
+        if allowed not in self._rules:
+            if len(self._rules) >= MAX_RULES:
+                self._rules.clear()
+            cost = self._settings.question.cost
+            self._rules[allowed] = Separating(self._settings.model, allowed, tuple(cost[a] for a in allowed))
+        return self._rules[allowed]
+
+
+def _by_tap(settings: ObserverSettings) -> Sequence[tuple[Action, ...]]:
+    """The actions by the bit that they tap, in order of the bits; on a machine each by itself."""
+    model = settings.model
+    if not isinstance(model, BooleanPlant):
+        return [(a,) for a in settings.actions]
+    tapping: dict[int, list[Action]] = {}
+    for a in settings.actions:
+        tapping.setdefault(int(model.tap[a]), []).append(a)
+    return [tuple(commands) for _, commands in sorted(tapping.items())]

@@ -1,0 +1,140 @@
+"""The settings of an observer: the question, and everything that is fixed before the first fresh reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, final
+
+from ascertain.errors import TaskError, did_you_mean
+from ascertain.model.boolean import BooleanPlant
+from ascertain.sequential.bank import Bank
+from ascertain.sequential.boolean_world import BooleanWorld
+from ascertain.sequential.dynamics import AnyModel, num_states
+from ascertain.sequential.evidence import Doubts
+from ascertain.sequential.labelling import labelling_of
+from ascertain.sequential.trigger import REJECTION
+from ascertain.sequential.worlds import AbstractWorld, ListWorld
+from ascertain.task.canonical import task_hash
+from ascertain.task.plant_task import PlantTask, Question
+from ascertain.task.sections import POLICIES, PROBING, PolicyName, ProbingName
+from ascertain.types import Action, State
+
+FORMAT = "ascertain-observer"
+VERSION = 1
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ObserverSettings:
+    """How to decide; validated once. What an observer does follows from these, the bank and the readings."""
+
+    question: Question
+    alpha: Fraction
+    """The risk of all answers together."""
+    nominal: State | None = None
+    """The state that the plant should be in; only the eager policy does without."""
+    policy: PolicyName = "readwise"
+    threshold: Fraction = Fraction(100)
+    """lambda of readwise switching: the bank is compiled after a reading at which the trigger exceeds 1 + lambda."""
+    budget: int = 600
+    """T_max: the most actions that are done, whether or not they are read."""
+    nominal_share: Fraction = Fraction(1, 2)
+    """The part of alpha that the nominal stage may spend."""
+    rejection: Fraction = REJECTION
+    """beta_nom: the nominal is formally rejected when the trigger reaches its inverse."""
+    doubts: Doubts = field(default_factory=Doubts)
+    probing: ProbingName = "round-robin"
+    limits: Mapping[Action, int] = field(default_factory=dict[Action, int])
+    """How often each action may be used; those not named, as often as the budget allows."""
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "threshold", "nominal_share", "rejection"):
+            object.__setattr__(self, name, Fraction(getattr(self, name)))
+        object.__setattr__(self, "limits", dict(self.limits))
+        for name, value, known in (("policy", self.policy, POLICIES), ("probing", self.probing, PROBING)):
+            if value not in known:
+                raise TaskError(f"{name}: {value!r} is not known{did_you_mean(str(value), known)}; {', '.join(known)}")
+        self._check_numbers()
+        self._check_nominal()
+
+    def _check_numbers(self) -> None:
+        if not 0 <= self.alpha < 1:
+            raise TaskError(f"alpha is {self.alpha}; a probability in [0, 1) is needed")
+        if self.budget < 0 or self.threshold < 0:
+            raise TaskError(f"budget is {self.budget} and threshold {self.threshold}; neither may be negative")
+        for name, value in (("nominal_share", self.nominal_share), ("rejection", self.rejection)):
+            if not 0 < value < 1:
+                raise TaskError(f"{name} is {value}; a number inside (0, 1) is needed")
+        for action, limit in self.limits.items():
+            if action not in self.actions or limit < 0:
+                raise TaskError(f"limits: action {action} at most {limit} times: it must be one of the question's")
+
+    def _check_nominal(self) -> None:
+        if self.nominal is None:
+            if self.policy != "eager":
+                raise TaskError(f"the policy {self.policy!r} needs a nominal state; give one, or use the policy eager")
+            return
+        if not 0 <= self.nominal < num_states(self.model):
+            raise TaskError(f"the nominal is state {self.nominal}; states are 0 .. {num_states(self.model) - 1}")
+        if (listed := self.states) is not None and self.nominal not in listed:
+            raise TaskError(
+                f"the nominal {name_state(self.model, self.nominal)!r} is not one of the hypotheses; list it, or name "
+                "another nominal"
+            )
+
+    @property
+    def model(self) -> AnyModel:
+        return self.question.model
+
+    @property
+    def states(self) -> tuple[State, ...] | None:
+        """The states of the hypotheses, by hypothesis; None when every state of a plant is one."""
+        if isinstance(self.question, PlantTask):
+            return self.question.states
+        return tuple(int(s) for s in self.question.state)
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """The actions that the question lets an experiment use."""
+        return self.question.actions if isinstance(self.question, PlantTask) else tuple(range(len(self.model.actions)))
+
+    @property
+    def alpha_nominal(self) -> Fraction:
+        return self.nominal_share * self.alpha
+
+    @property
+    def alpha_fallback(self) -> Fraction:
+        return self.alpha - self.alpha_nominal
+
+    def make_world(self, bank: Bank, alpha: Fraction) -> AbstractWorld:
+        """The question's world, with nothing beaten, and a bank to be scored at a risk."""
+        model, states, labelling = self.model, self.states, labelling_of(self.question)
+        if states is not None:
+            return ListWorld(model, states, bank, alpha, labelling=labelling, doubts=self.doubts)
+        assert isinstance(model, BooleanPlant)
+        return BooleanWorld(model, bank, alpha, labelling=labelling, doubts=self.doubts)
+
+    def settings_data(self) -> dict[str, Any]:
+        """The settings as plain data for the canonical form, rationals as text; the question by its hash."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "task": task_hash(self.question),
+            "nominal": self.nominal,
+            "policy": self.policy,
+            "threshold": str(self.threshold),
+            "budget": self.budget,
+            "alpha": str(self.alpha),
+            "nominal_share": str(self.nominal_share),
+            "rejection": str(self.rejection),
+            "doubts": [self.doubts.limit, str(self.doubts.ran)],
+            "probing": self.probing,
+            "limits": [[action, limit] for action, limit in sorted(self.limits.items())],
+        }
+
+
+def name_state(model: AnyModel, state: State) -> str:
+    """The name of a state, of whichever kind of model."""
+    return model.name_state(state) if isinstance(model, BooleanPlant) else model.states[state]

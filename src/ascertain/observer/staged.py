@@ -1,0 +1,211 @@
+"""The observer: Algorithm 1 of the paper as a thing that is told what happened and says what to do next.
+
+    observer = start_observer(settings, make_bank)
+    while isinstance(act := observer.next(), Act):
+        observer = observer.update(act.action, read(act.action))
+    act is Certified(label) or Abstained(reason)
+
+A step returns a new observer and the old one stays valid: observers share the heavy state of a run, and one that is
+used again after a later one has gone on gets its own, replayed from its transcript. Going on from the latest is quick.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TypeAlias, final
+
+from ascertain.errors import TaskError
+from ascertain.observer.counters import Counters
+from ascertain.observer.ledger import Ledger
+from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.source import BankSource
+from ascertain.observer.stages import Acceptance, Event, StageName, Stages
+from ascertain.policy.verdict import Abstained, Verdict
+from ascertain.sequential.bank import Bank
+from ascertain.sequential.dynamics import check_step
+from ascertain.sequential.evidence import Step
+from ascertain.sequential.worlds import NO_LABEL
+from ascertain.types import Action, Reading
+
+
+@final
+@dataclass(frozen=True)
+class Act:
+    """Do this action and tell what was read."""
+
+    action: Action
+
+
+Advice: TypeAlias = Act | Verdict
+"""What to do next: act, or the end."""
+
+
+@final
+@dataclass(frozen=True)
+class View:
+    """For people to watch: the leading label, and how far the evidence against its strongest rival has come."""
+
+    stage: StageName
+    label: str | None
+    """Of the candidate that explains the readings best; None when there is none."""
+    evidence_nats: float
+    """Against the strongest rival that is known now. It may fall again; what counts is whether it was ever reached."""
+    threshold_nats: float
+    rivals: int | None
+    """States of another label that are not beaten; None while they are not counted, in the millions."""
+    actions: int
+    readings: int
+    cost: Fraction
+
+
+@final
+class _Link:
+    """The last step of a transcript and the one before it: transcripts that grow share all but their last step."""
+
+    __slots__ = ("before", "step")
+
+    def __init__(self, before: _Link | None, step: Step) -> None:
+        self.before, self.step = before, step
+
+
+@final
+class _Shared:
+    """The state of a run, and which transcript it has seen."""
+
+    def __init__(self, stages: Stages, seen: _Link | None) -> None:
+        self.stages, self.seen = stages, seen
+
+
+@dataclass
+class _Notes:
+    """What an observer has worked out about itself since it was made."""
+
+    shared: _Shared
+    chosen: Action | None = None
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Observer:
+    """A run so far, as plain values; see `start_observer`."""
+
+    settings: ObserverSettings
+    stage: StageName
+    events: tuple[Event, ...]
+    ledger: Ledger
+    counters: Counters
+    verdict: Verdict | None
+    """How the run ended; None while it goes on."""
+    acceptance: Acceptance | None
+    """After an answer: what stands behind it."""
+    _source: BankSource | None = field(repr=False)
+    _past: _Link | None = field(repr=False)
+    _notes: _Notes = field(repr=False)
+
+    @property
+    def transcript(self) -> tuple[Step, ...]:
+        """What was done and read, in order."""
+        steps: list[Step] = []
+        link = self._past
+        while link is not None:
+            steps.append(link.step)
+            link = link.before
+        return tuple(reversed(steps))
+
+    def next(self) -> Advice:
+        """What to do now: an action, or the verdict when the run has ended."""
+        if self.verdict is not None:
+            return self.verdict
+        if self._notes.chosen is None:
+            self._notes.chosen = self._stages().choose()
+        return Act(self._notes.chosen)
+
+    def update(self, action: Action, reading: Reading | None) -> Observer:
+        """The action was done and this was read; None when the reading is missing, whatever it would have been."""
+        return self._take(Step(action, reading))
+
+    def doubt(self, action: Action) -> Observer:
+        """The action may have been done or not, and nothing was read."""
+        return self._take(Step(action, None, certain=False))
+
+    def fail(self, reason: str) -> Observer:
+        """The run cannot go on: it abstains for that reason."""
+        self._check_open()
+        return replace(self, verdict=Abstained(reason), counters=replace(self.counters, abstained=1))
+
+    @property
+    def view(self) -> View:
+        """What a panel shows. No search is made for it."""
+        stages, counters = self._stages(), self.counters
+        world = stages.world
+        code = NO_LABEL if world.evidence.vanished else world.leader()[1]
+        glance = world.glance(code)
+        alpha = world.evidence.alpha
+        return View(
+            stage=self.stage,
+            label=None if code == NO_LABEL else world.labelling.name(code),
+            evidence_nats=round(glance.evidence_nats, 6) + 0.0,  # without the rounding of kernels, and without -0
+            threshold_nats=-math.log(alpha) if alpha else math.inf,
+            rivals=glance.rivals,
+            actions=counters.actions,
+            readings=counters.readings,
+            cost=counters.cost,
+        )
+
+    def _take(self, step: Step) -> Observer:
+        self._check_open()
+        check_step(self.settings.model, step.action, step.reading)
+        stages = self._stages()
+        if step.action != self._notes.chosen and not stages.guard.allows(stages.world, step.action):
+            raise TaskError(
+                f"action {self.settings.model.actions[step.action]!r} is not allowed now: it is used up, not one of "
+                "the question's, or forbidden where the plant may be"
+            )
+        shared = self._notes.shared
+        past = shared.seen = _Link(self._past, step)
+        stages.take(step)
+        return _observer(self.settings, self._source, past, shared)
+
+    def _check_open(self) -> None:
+        if self.verdict is not None:
+            raise TaskError(f"the observer has ended with {self.verdict}; start another one")
+
+    def _stages(self) -> Stages:
+        """The run's state as it was after this observer's last step."""
+        if self._notes.shared.seen is not self._past:
+            stages = Stages(self.settings, self._source)
+            for step in self.transcript:
+                stages.take(step)
+            self._notes.shared = _Shared(stages, self._past)
+        return self._notes.shared.stages
+
+
+def start_observer(settings: ObserverSettings, make_bank: Callable[[], Bank] | None) -> Observer:
+    """An observer before its first reading.
+
+    `make_bank` compiles the bank to fall back on. It is called without arguments, so that it sees no reading; at most
+    once; and only when a fallback begins (for the policy eager that is now). None: there is nothing to fall back on.
+    """
+    if make_bank is None and settings.policy in {"eager", "reuse"}:
+        raise TaskError(f"the policy {settings.policy!r} needs a bank: give an operation, or use the policy readwise")
+    source = None if make_bank is None else BankSource(make_bank)
+    return _observer(settings, source, None, _Shared(Stages(settings, source), None))
+
+
+def _observer(settings: ObserverSettings, source: BankSource | None, past: _Link | None, shared: _Shared) -> Observer:
+    stages = shared.stages
+    return Observer(
+        settings=settings,
+        stage=stages.stage,
+        events=tuple(stages.events),
+        ledger=stages.ledger,
+        counters=stages.counters(),
+        verdict=stages.verdict,
+        acceptance=stages.acceptance,
+        _source=source,
+        _past=past,
+        _notes=_Notes(shared),
+    )

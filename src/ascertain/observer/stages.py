@@ -1,0 +1,297 @@
+"""The stages of a run, a step at a time: the mutable heart that observers share.
+
+A run is in one of two stages. In the *nominal* stage the bank is the nominal alone, scored on all readings at its share
+of alpha; a second e-process, the trigger, watches whether the nominal explains the readings. In the *fallback* stage
+the bank is what was compiled. The policies differ in when the second stage begins and on what it is scored:
+
+    eager       at once, on all readings, with the whole of alpha
+    staged      on formal rejection of the nominal, on the readings after that, with the rest of alpha
+    readwise    as staged, or as soon as the trigger exceeds 1 + lambda after a reading
+    reuse       as readwise, on all readings, with the whole of alpha: nominal and bank are one mixture
+
+Fresh-reading certification (staged, readwise): the bank begins where the operation ended and is led through what was
+done since; the readings from before the switch are not shown to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias, final
+
+from ascertain.errors import AscertainError, TaskError
+from ascertain.observer.choice import Chooser
+from ascertain.observer.counters import Counters
+from ascertain.observer.guard import Guard
+from ascertain.observer.ledger import Ledger
+from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.source import BankSource
+from ascertain.policy.verdict import Abstained, Certified, Verdict
+from ascertain.sequential.bank import Bank, nominal_bank, reuse_bank, weighted_bank
+from ascertain.sequential.dynamics import num_states, possible_readings
+from ascertain.sequential.evidence import Step
+from ascertain.sequential.trigger import Trigger
+from ascertain.sequential.worlds import AbstractWorld
+from ascertain.types import Action, Reading, State
+
+StageName: TypeAlias = Literal["nominal", "fallback"]
+Why: TypeAlias = Literal["eager", "trigger", "rejection", "contradiction", "forbidden"]
+"""Why a fallback began: at once; the trigger exceeded 1 + lambda; formal rejection; the nominal cannot have shown what
+was read, or it beat all there is; no action is allowed on the nominal."""
+NOMINAL, FALLBACK, MIXTURE = "nominal", "fallback", "mixture"
+"""The names of the shares of alpha."""
+
+
+@final
+@dataclass(frozen=True)
+class Event:
+    """A change of stage: to which, after how many actions and readings, and why."""
+
+    stage: StageName
+    actions: int
+    readings: int
+    why: Why
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Acceptance:
+    """What stands behind an answer: all that someone needs to compute its evidence again."""
+
+    label: str
+    current: State | None
+    """The state that the plant is in now, certified like the label; None when what is left does not agree on it."""
+    share: str
+    """The name of the share of alpha that was spent, and `alpha`, how much that is."""
+    alpha: Fraction
+    bank: Bank
+    """As far as it was computed; it leaves nothing for later."""
+    scored_from: int
+    """The number of the first step, from 0, whose reading is scored; readings before it only move the bank along."""
+    transcript: tuple[Step, ...]
+
+
+@final
+class Stages:
+    """A run so far. `verdict` is None until it has ended."""
+
+    def __init__(self, settings: ObserverSettings, source: BankSource | None) -> None:
+        self.settings = settings
+        self.steps: list[Step] = []
+        self.events: list[Event] = []
+        self.ledger = Ledger(settings.alpha)
+        self.verdict: Verdict | None = None
+        self.acceptance: Acceptance | None = None
+        self.stage: StageName = "nominal"
+        self.guard = Guard(settings)
+        self._chooser = Chooser(settings)
+        self._source = source
+        self._scored_from = 0
+        self._cost = Fraction(0)
+        self._num_readings = 0
+        self._support: dict[Action, tuple[Reading, ...]] = {}
+        self._spent_steps = [0, 0, 0]
+        self._trigger: Trigger | None = None
+        self.world = self._first_world()
+        self._settle()
+
+    @property
+    def share(self) -> str:
+        """The name of the share that an answer would be made at now."""
+        return MIXTURE if self.settings.policy == "reuse" else self.stage
+
+    def _first_world(self) -> AbstractWorld:
+        settings, nominal = self.settings, self.settings.nominal
+        if settings.policy == "eager":
+            return self._open_fallback("eager", settings.alpha)
+        assert nominal is not None
+        self._trigger = Trigger(settings.model, nominal, doubts=settings.doubts)
+        if settings.policy == "reuse":
+            self.guard.follow((nominal,))
+            self.ledger = self.ledger.spend(MIXTURE, settings.alpha)
+            share = settings.nominal_share
+            bank = reuse_bank(nominal, share, Fraction(1), lambda: scaled_bank(self._compile(), 1 - share))
+            return settings.make_world(bank, settings.alpha)
+        self.guard.follow((nominal,) if self._source is None else settings.states)
+        self.ledger = self.ledger.spend(NOMINAL, settings.alpha_nominal)
+        return settings.make_world(nominal_bank(nominal), settings.alpha_nominal)
+
+    def take(self, step: Step) -> None:
+        """One more step, of an action that is allowed."""
+        self.steps.append(step)
+        self._num_readings += step.reading is not None
+        self._cost += self.settings.question.cost[step.action]
+        if step.reading is not None and not self._is_possible(step.action, step.reading):
+            model = self.settings.model
+            self.verdict = Abstained(
+                f"the reading {model.readings[step.reading]!r} is outside the model: no state gives it at action "
+                f"{model.actions[step.action]!r}"
+            )
+            return
+        self.guard.note(step)
+        try:
+            feed(self.world, step)
+            if self._trigger is not None:
+                self._trigger.take(step)
+            self._settle()
+        except BankFailure as failure:
+            self.verdict = Abstained(f"the bank could not be compiled: {failure}")
+
+    def choose(self) -> Action:
+        """The next action; the run has not ended, so there is one."""
+        action = self._chooser.choose(self.world, self.guard)
+        assert action is not None
+        return action
+
+    def _is_possible(self, action: Action, reading: Reading) -> bool:
+        if action not in self._support:
+            self._support[action] = possible_readings(self.settings.model, action)
+        return reading in self._support[action]
+
+    def _settle(self) -> None:
+        """Answer, change the stage, abstain or go on, as things stand after a step."""
+        verdict = self._reuse_verdict() if self.settings.policy == "reuse" else self.world.verdict()
+        why = self._why_switch(verdict)
+        if why is not None and not self._budget_spent:
+            verdict = self._switch(why)
+        if verdict is None and self._budget_spent:
+            verdict = Abstained(f"the budget of {self.settings.budget} actions is spent")
+        if verdict is None and not self._may_act():
+            verdict = self._switch("forbidden") if self.stage == "nominal" and self._source else None
+            if verdict is None and not self._may_act():
+                verdict = Abstained("no action is allowed: each is used up, or forbidden where the plant may be")
+        if isinstance(verdict, Certified):
+            self._accept(verdict.label)
+        self.verdict = verdict
+
+    @property
+    def _budget_spent(self) -> bool:
+        return len(self.steps) >= self.settings.budget
+
+    def _may_act(self) -> bool:
+        return any(self.guard.allows(self.world, a) for a in self.guard.actions)
+
+    def _why_switch(self, verdict: Verdict | None) -> Why | None:
+        """Why the nominal stage is over, in the policies that have one of its own."""
+        if self.stage == "fallback" or self.settings.policy == "reuse" or isinstance(verdict, Certified):
+            return None
+        if isinstance(verdict, Abstained):
+            return None if self.world.num_doubts > self.settings.doubts.limit else "contradiction"
+        return self._why_trigger()
+
+    def _why_trigger(self) -> Why | None:
+        if self._trigger is None:
+            return None
+        if self.settings.policy != "staged" and self._trigger.exceeds(1 + self.settings.threshold):
+            return "trigger"
+        return "rejection" if self._trigger.rejects(self.settings.rejection) else None
+
+    def _reuse_verdict(self) -> Verdict | None:
+        """The mixture's verdict. Its later part is computed when the nominal can no longer explain the readings, or
+        when the trigger says so; it is scored on all readings, so that even a spent budget does not come too late."""
+        verdict = self.world.verdict()
+        if self.stage == "nominal" and self.world.evidence.bank.later is None:
+            self._enter("contradiction")
+        elif self.stage == "nominal" and verdict is None and (why := self._why_trigger()) is not None:
+            self.world.complete_bank()
+            self._enter(why)
+            verdict = self.world.verdict()
+        return verdict
+
+    def _switch(self, why: Why) -> Verdict | None:
+        """Begin the fallback, if there is something to fall back on."""
+        if self.settings.policy == "reuse":
+            self.world.complete_bank()
+            self._enter(why)
+        elif self._source is None:
+            return Abstained("the nominal does not explain the readings, and there is no bank to fall back on")
+        else:
+            for i, steps in enumerate(_steps_of(self.world)):
+                self._spent_steps[i] += steps
+            self.world = self._open_fallback(why, self.settings.alpha_fallback)
+        return self.world.verdict()
+
+    def _open_fallback(self, why: Why, alpha: Fraction) -> AbstractWorld:
+        bank = self._compile()
+        self.ledger = self.ledger.spend(FALLBACK, alpha)
+        self._scored_from = len(self.steps)
+        world = self.settings.make_world(bank, alpha)
+        for step in self.steps:
+            feed(world, Step(step.action, None, step.certain))
+        self._enter(why)
+        return world
+
+    def _enter(self, why: Why) -> None:
+        self.stage, self._trigger = "fallback", None
+        self.guard.follow(None)
+        self.events.append(Event("fallback", len(self.steps), self._num_readings, why))
+
+    def _compile(self) -> Bank:
+        """The bank. Once readings have been taken, what goes wrong with it ends the run; before, it is raised."""
+        if self._source is None:
+            raise TaskError(f"the policy {self.settings.policy!r} needs a bank")
+        try:
+            bank = self._source.bank()
+            if max(bank.states) >= num_states(self.settings.model):
+                raise TaskError(f"the bank lists state {max(bank.states)}, which the model does not have")
+        except AscertainError as error:
+            if not self.steps:
+                raise
+            raise BankFailure(str(error)) from error
+        return bank
+
+    def _accept(self, label: str) -> None:
+        bank = self.world.evidence.bank
+        self.ledger = self.ledger.accept(self.share)
+        self.acceptance = Acceptance(
+            label=label,
+            current=self.world.current_state(),
+            share=self.share,
+            alpha=self.ledger.amount(self.share),
+            bank=Bank(bank.states, bank.weights),
+            scored_from=self._scored_from,
+            transcript=tuple(self.steps),
+        )
+
+    def counters(self) -> Counters:
+        """What the run has cost so far."""
+        effort = None if self._source is None or self.stage == "nominal" else self._source.effort
+        world, verifier, propagation = (
+            spent + steps for spent, steps in zip(self._spent_steps, _steps_of(self.world), strict=True)
+        )
+        return Counters(
+            actions=len(self.steps),
+            readings=self._num_readings,
+            cost=self._cost,
+            compilations=int(self.stage == "fallback"),
+            evaluations=0 if effort is None else effort.evaluations,
+            compile_steps=0 if effort is None else effort.model_steps,
+            propagation_steps=propagation,
+            verifier_steps=verifier,
+            world_steps=world,
+            certified=int(isinstance(self.verdict, Certified)),
+            abstained=int(isinstance(self.verdict, Abstained)),
+            map_equal=None if effort is None else effort.map_equal,
+        )
+
+
+@final
+class BankFailure(AscertainError):
+    """The bank could not be compiled in the middle of a run."""
+
+
+def feed(world: AbstractWorld, step: Step) -> None:
+    """One more step for a world."""
+    if step.certain:
+        world.observe(step.action, step.reading)
+    else:
+        world.doubt(step.action)
+
+
+def scaled_bank(bank: Bank, factor: Fraction) -> Bank:
+    """The bank with every weight multiplied by a factor fixed beforehand."""
+    return weighted_bank({z: factor * w for z, w in zip(bank.states, bank.weights, strict=True)})
+
+
+def _steps_of(world: AbstractWorld) -> tuple[int, int, int]:
+    return world.world_steps, world.verifier_steps, world.propagation_steps

@@ -1,0 +1,158 @@
+"""An observer as the rule says it: after every step, everything again from the beginning, in exact rationals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ascertain.observer.settings import ObserverSettings
+from ascertain.sequential.bank import Bank
+from ascertain.sequential.dynamics import next_state, num_states, possible_readings, reading_law
+from ascertain.sequential.evidence import Step
+from ascertain.task.plant_task import PlantTask
+from tests.reference.worlds import NaiveWorld
+
+MIXTURE = (Fraction(1, 16), Fraction(1, 8), Fraction(1, 4), Fraction(1, 2), Fraction(1))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How things stand: "certified", "abstained" or "going on", and what led there."""
+
+    end: str
+    label: str | None = None
+    alpha: Fraction | None = None
+    scored_from: int | None = None
+    switched: tuple[int, str] | None = None
+    """After how many actions the fallback began, and why."""
+
+
+def observe(settings: ObserverSettings, bank: Bank | None, history: Sequence[Step]) -> Outcome:
+    """The outcome of a history, which ends early where the observer would have ended."""
+    switched: tuple[int, str] | None = (0, "eager") if settings.policy == "eager" else None
+    for t in range(len(history) + 1):
+        past, spent = history[:t], t >= settings.budget
+        reuse = settings.policy == "reuse"
+        if sum(not step.certain for step in past) > settings.doubts.limit:
+            return Outcome("abstained", switched=switched)
+        if switched is None:
+            end, label = judge(settings, nominal_stage(settings), 0, past)
+            if end == "certified":
+                return Outcome(end, label, settings.alpha if reuse else settings.alpha_nominal, 0)
+            why = "contradiction" if end == "gave up" else why_trigger(settings, past)
+            if end == "gave up" and reuse and bank is not None and vanished(settings, nominal_stage(settings), past):
+                switched = t, "contradiction"
+            elif why is not None and reuse and end == "going on":
+                switched = t, why
+            elif why is not None and (spent or bank is None or reuse):
+                return Outcome("abstained", switched=switched)
+            elif why is not None:
+                switched = t, why
+        if switched is not None:
+            assert bank is not None
+            alpha = settings.alpha if settings.policy in {"eager", "reuse"} else settings.alpha_fallback
+            scored_from = 0 if reuse else switched[0]
+            whole = mix(settings, bank) if reuse else (bank, alpha)
+            end, label = judge(settings, whole, scored_from, past)
+            if end == "certified":
+                return Outcome(end, label, alpha, scored_from, switched)
+            if end == "gave up":
+                return Outcome("abstained", switched=switched)
+        if spent:
+            return Outcome("abstained", switched=switched)
+    return Outcome("going on", switched=switched)
+
+
+def nominal_stage(settings: ObserverSettings) -> tuple[Bank, Fraction]:
+    assert settings.nominal is not None
+    if settings.policy == "reuse":
+        return Bank((settings.nominal,), (settings.nominal_share,)), settings.alpha
+    return Bank((settings.nominal,), (Fraction(1),)), settings.alpha_nominal
+
+
+def mix(settings: ObserverSettings, bank: Bank) -> tuple[Bank, Fraction]:
+    assert settings.nominal is not None
+    weight = {settings.nominal: settings.nominal_share}
+    for z, w in zip(bank.states, bank.weights, strict=True):
+        weight[z] = weight.get(z, Fraction(0)) + w * (1 - settings.nominal_share)
+    return Bank(tuple(weight), tuple(weight.values())), settings.alpha
+
+
+def play(
+    settings: ObserverSettings, stage: tuple[Bank, Fraction], scored_from: int, past: Sequence[Step]
+) -> NaiveWorld:
+    model = settings.model
+    states = list(range(num_states(model))) if settings.states is None else list(settings.states)
+    world = NaiveWorld(model, states, *stage, settings.doubts.ran)
+    for i, step in enumerate(past):
+        if not step.certain:
+            world.doubt(step.action)
+        else:
+            world.observe(step.action, step.reading if i >= scored_from else None)
+    return world
+
+
+def vanished(settings: ObserverSettings, stage: tuple[Bank, Fraction], past: Sequence[Step]) -> bool:
+    return play(settings, stage, 0, past).numerator == 0
+
+
+def judge(
+    settings: ObserverSettings, stage: tuple[Bank, Fraction], scored_from: int, past: Sequence[Step]
+) -> tuple[str, str | None]:
+    world = play(settings, stage, scored_from, past)
+    if world.numerator == 0:
+        return "gave up", None
+    names = name_labels(settings)
+    labels = {names(h, world.state[h, ran]) for (h, ran), beaten in world.beaten.items() if not beaten}
+    if len(labels) > 1:
+        return "going on", None
+    return ("certified", labels.pop()) if labels else ("gave up", None)
+
+
+def name_labels(settings: ObserverSettings) -> Callable[[int, int], str]:
+    """From a hypothesis and the state that it is in now to its label."""
+    question = settings.question
+    if isinstance(question, PlantTask):
+        states = question.states
+        start: Callable[[int], int] = lambda h: h if states is None else states[h]  # noqa: E731
+        return lambda h, now: question.label_of(now if question.about == "current" else start(h))
+    if question.state_label is None:
+        return lambda h, _: question.labels[int(question.label[h])]
+    of_state = question.state_label
+    return lambda _, now: question.labels[int(of_state[now])]
+
+
+def why_trigger(settings: ObserverSettings, past: Sequence[Step]) -> str | None:
+    value = trigger(settings, past)
+    if settings.policy != "staged" and (value is None or value > 1 + settings.threshold):
+        return "trigger"
+    return "rejection" if value is None or value >= 1 / settings.rejection else None
+
+
+def trigger(settings: ObserverSettings, past: Sequence[Step]) -> Fraction | None:
+    """T, the least over the ways the doubted actions may have gone; None for infinity."""
+    model = settings.model
+    cases: list[tuple[int, tuple[Fraction, ...] | None]] = [(settings.nominal or 0, (Fraction(1),) * len(MIXTURE))]
+    for step in past:
+        after: list[tuple[int, tuple[Fraction, ...] | None]] = []
+        for state, terms in cases:
+            moved = next_state(model, state, step.action)
+            after.append((moved, _score(settings, state, terms, step)))
+            if not step.certain:
+                after.append((state, terms))
+        cases = after
+    values = [sum(terms, Fraction(0)) / len(terms) for _, terms in cases if terms is not None]
+    return min(values) if values else None
+
+
+def _score(
+    settings: ObserverSettings, state: int, terms: tuple[Fraction, ...] | None, step: Step
+) -> tuple[Fraction, ...] | None:
+    if step.reading is None or terms is None:
+        return terms
+    own = reading_law(settings.model, state, step.action).get(step.reading)
+    if own is None:
+        return None
+    even = Fraction(1, len(possible_readings(settings.model, step.action)))
+    return tuple(x * ((1 - q) * own + q * even) / own for x, q in zip(terms, MIXTURE, strict=True))
