@@ -17,7 +17,13 @@ from ascertain.observer.choice import Chooser
 from ascertain.observer.entrances import Entrances
 from ascertain.observer.gentle import merges, prefer_gentle
 from ascertain.observer.guard import Guard, Reach
+from ascertain.observer.planned import Plan
+from ascertain.observer.pose import pose_observer
 from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.staged import Act, start_observer
+from ascertain.policy.verdict import Certified
+from ascertain.search.exact import solve
+from ascertain.search.solution import Solved
 from ascertain.sequential.bank import uniform_bank
 from ascertain.sequential.boolean_world import BooleanWorld
 from ascertain.sequential.dynamics import next_state, reading_law
@@ -25,7 +31,9 @@ from ascertain.sequential.evidence import Step
 from ascertain.sequential.worlds import AbstractWorld
 from ascertain.task.plant_task import PlantTask, StateRule
 from ascertain.task.pose import pose
+from ascertain.task.problem import read_problem
 from ascertain.types import UNDEFINED
+from tests.conftest import ROOT
 from tests.strategies import machines, models
 
 
@@ -101,7 +109,7 @@ def test_what_would_be_forgotten_is_looked_at_first() -> None:
     assert prefer_gentle(world, (0,)) == (0,)
     options = ObserverSettings(question=question, alpha=Fraction(1, 1000), policy="eager")
     guard = Guard(options)
-    assert Chooser(options).choose(world, guard) == 1
+    assert Chooser(options).choose(world, guard, world.history) == 1
 
 
 def test_actions_that_merge_are_used_when_gentle_ones_tell_nothing() -> None:
@@ -133,3 +141,32 @@ def test_reach_is_every_state_that_the_actions_may_have_led_to(machine: Machine,
         reach.take(Step(a, None, certain))
         after = {int(machine.successor[s, a]) for s in current}
         current = after if certain else after | current
+
+
+def test_a_plan_settles_what_looking_ahead_a_step_at_a_time_does_not() -> None:
+    problem = read_problem(ROOT / "examples" / "valve" / "leak.toml")
+    settings, make_bank = pose_observer(problem)
+    optimum = solve(problem.task)
+    assert settings.probing == "planned"
+    assert isinstance(optimum, Solved)
+    task = problem.task
+    for h in range(task.num_hypotheses):
+        observer, state = start_observer(settings, make_bank), int(task.state[h])
+        while isinstance(act := observer.next(), Act):
+            reading = int(task.model.output[state, act.action])  # type: ignore[union-attr]
+            state = int(task.model.successor[state, act.action])
+            observer = observer.update(act.action, reading)
+        assert act == Certified(task.labels[task.label[h]])
+        assert observer.counters.cost <= optimum.cost
+
+
+def test_a_plan_that_is_lost_gives_way_to_separating() -> None:
+    problem = read_problem(ROOT / "examples" / "valve" / "leak.toml")
+    settings, make_bank = pose_observer(problem)
+    observer = start_observer(settings, make_bank)
+    act = observer.next()
+    assert isinstance(act, Act)
+    lost = observer.update(act.action, None)
+    assert isinstance(lost.next(), Act)
+    assert Plan(problem.task).ask(lost.transcript) is None
+    assert Plan(problem.task).ask(()) == act.action

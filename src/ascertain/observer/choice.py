@@ -8,9 +8,12 @@ from typing import final
 from ascertain.model.boolean import BooleanPlant
 from ascertain.observer.gentle import prefer_gentle
 from ascertain.observer.guard import Guard
+from ascertain.observer.planned import Plan
 from ascertain.observer.settings import ObserverSettings
+from ascertain.sequential.evidence import Step
 from ascertain.sequential.probing import Separating
 from ascertain.sequential.worlds import AbstractWorld
+from ascertain.task.task import Task
 from ascertain.types import Action
 
 MAX_RULES = 64
@@ -19,21 +22,32 @@ MAX_RULES = 64
 
 @final
 class Chooser:
-    """Chooses among the actions that a guard allows; what it chooses follows from the world, and nothing else."""
+    """Chooses among the actions that a guard allows; what it chooses follows from the world and what was done."""
 
     def __init__(self, settings: ObserverSettings) -> None:
         self._settings = settings
         self._taps = _by_tap(settings)
         self._rules: dict[tuple[Action, ...], Separating] = {}
+        self._planned: Plan | None = None
 
-    def choose(self, world: AbstractWorld, guard: Guard) -> Action | None:
-        """The next action; None when none is allowed."""
+    def choose(self, world: AbstractWorld, guard: Guard, steps: Sequence[Step]) -> Action | None:
+        """The next action after these steps; None when none is allowed."""
+        planned = self._plan(steps)
+        if planned is not None and guard.allows(world, planned):
+            return planned
         allowed = prefer_gentle(world, guard.allowed(world))
         if not allowed:
             return None
         if self._settings.probing == "round-robin":
             return next(a for a in self._in_turn(len(world.history)) if a in allowed)
         return self._separating(allowed).choose(world)
+
+    def _plan(self, steps: Sequence[Step]) -> Action | None:
+        question = self._settings.question
+        if self._settings.probing != "planned" or not isinstance(question, Task):
+            return None
+        self._planned = self._planned or Plan(question)
+        return self._planned.ask(steps)
 
     def _in_turn(self, turn: int) -> Iterator[Action]:
         """The action whose turn it is, then those after it: tap after tap, each by its commands in turn."""

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from ascertain.bank.operation import Operation
 from ascertain.bank.pose import pose_operation
 from ascertain.errors import TaskError, did_you_mean
+from ascertain.model import Machine
 from ascertain.observer.banks import HypothesesBank, OperationBank
 from ascertain.observer.settings import ObserverSettings
 from ascertain.rational import rational_field
@@ -63,7 +64,7 @@ def pose_observer(
         nominal_share=section.nominal_share,
         rejection=section.rejection,
         doubts=Doubts(section.doublings),
-        probing=probing or section.probing or ("round-robin" if isinstance(question, PlantTask) else "separating"),
+        probing=probing or section.probing or default_probing(question),
         limits=_limits(problem, question),
     )
     if make_bank is None and settings.policy in {"eager", "reuse"}:
@@ -122,3 +123,10 @@ def _limits(problem: Problem, question: Question) -> dict[Action, int]:
 
 def _num_bits(question: Question) -> int:
     return question.plant.num_bits if isinstance(question, PlantTask) else 0
+
+
+def default_probing(question: Question) -> ProbingName:
+    """By plan without noise; with it, by what separates best on a machine, in turn on a plant."""
+    if isinstance(question, PlantTask):
+        return "round-robin"
+    return "planned" if isinstance(question.model, Machine) else "separating"

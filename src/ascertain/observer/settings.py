@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, final
 
 from ascertain.errors import TaskError, did_you_mean
+from ascertain.model import Machine
 from ascertain.model.boolean import BooleanPlant
 from ascertain.sequential.bank import Bank
 from ascertain.sequential.boolean_world import BooleanWorld
@@ -56,6 +57,8 @@ class ObserverSettings:
         for name, value, known in (("policy", self.policy, POLICIES), ("probing", self.probing, PROBING)):
             if value not in known:
                 raise TaskError(f"{name}: {value!r} is not known{did_you_mean(str(value), known)}; {', '.join(known)}")
+        if self.probing == "planned" and not isinstance(self.model, Machine):
+            raise TaskError("probing: planned is for machines without noise whose states are listed; use separating")
         self._check_numbers()
         self._check_nominal()
 

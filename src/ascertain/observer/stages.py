@@ -139,7 +139,7 @@ class Stages:
 
     def choose(self) -> Action:
         """The next action; the run has not ended, so there is one."""
-        action = self._chooser.choose(self.world, self.guard)
+        action = self._chooser.choose(self.world, self.guard, self.steps)
         assert action is not None
         return action
 

@@ -16,11 +16,11 @@ from ascertain.errors import TaskError
 from ascertain.task.fields import check_keys, read_one_of, read_probability, read_rational, read_value
 
 PolicyName: TypeAlias = Literal["readwise", "eager", "staged", "reuse"]
-ProbingName: TypeAlias = Literal["round-robin", "separating"]
+ProbingName: TypeAlias = Literal["round-robin", "separating", "planned"]
 CompilerName: TypeAlias = Literal["merging", "direct", "exhaustive"]
 
 POLICIES: tuple[PolicyName, ...] = ("readwise", "eager", "staged", "reuse")
-PROBING: tuple[ProbingName, ...] = ("round-robin", "separating")
+PROBING: tuple[ProbingName, ...] = ("round-robin", "separating", "planned")
 COMPILERS: tuple[CompilerName, ...] = ("merging", "direct", "exhaustive")
 OPERATION_KEYS = ("log", "start", "replaced", "alternatives", "window")
 OBSERVE_KEYS = (
@@ -58,8 +58,8 @@ class ObserveSection:
     threshold: Fraction = Fraction(100)
     """lambda of readwise switching."""
     probing: ProbingName | None = None
-    """How actions are chosen; None: separating on a machine, where looking in turn may never tell states apart, and
-    round-robin on a Boolean plant."""
+    """How actions are chosen; None: planned on a machine without noise, separating on one with it, where looking in
+    turn may never tell states apart, and round-robin on a Boolean plant."""
     limits: Mapping[str, int] | None = None
     """How often each action may be used; actions that are not named, without limit."""
     nominal_share: Fraction = Fraction(1, 2)

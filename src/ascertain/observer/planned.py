@@ -1,0 +1,46 @@
+"""Probing by plan: the cheapest experiment that the solver finds, followed as long as what is read was foreseen.
+
+On a machine without noise a rival is beaten when it is contradicted, so the policy that settles the question at the
+least worst cost is also the best way to probe. Once a reading is missing, an action is in doubt, or another action was
+done than the plan asked for, the plan is lost. What is probed decides how long it takes, never what may be answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+from ascertain.policy.policy import Ask
+from ascertain.search.exact import solve
+from ascertain.search.solution import Unsolvable
+from ascertain.sequential.evidence import Step
+from ascertain.task.task import Task
+from ascertain.types import Action
+
+MAX_HYPOTHESES = 1000
+MAX_BYTES = 100_000_000
+"""Of the solver's tables: a limit that is the same on every machine, unlike one of time."""
+
+
+@final
+class Plan:
+    """The solver's policy for a question, if it has one."""
+
+    def __init__(self, question: Task) -> None:
+        found = None
+        if question.num_hypotheses <= MAX_HYPOTHESES:
+            found = solve(question, memory_limit=MAX_BYTES, prove="never")
+        self._policy = None if found is None or isinstance(found, Unsolvable) else found.policy
+
+    def ask(self, steps: Sequence[Step]) -> Action | None:
+        """What the plan asks for after these steps; None when there is none or it is lost."""
+        if self._policy is None:
+            return None
+        memory = self._policy.start()
+        for step in steps:
+            decision = self._policy.decide(memory)
+            if step.reading is None or decision != Ask(step.action):
+                return None
+            memory = self._policy.next(memory, step.reading)
+        decision = self._policy.decide(memory)
+        return decision.action if isinstance(decision, Ask) else None
