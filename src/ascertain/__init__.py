@@ -24,6 +24,7 @@ _HOME = {
     "product": "model.product",
     "with_flip": "model.noisy",
     "BooleanPlant": "model.boolean",
+    "BooleanNetwork": "model.network",
     "read_model": "model.files",
     "write_model": "model.files",
     # what is to be ascertained
@@ -33,6 +34,8 @@ _HOME = {
     "Pattern": "task.pose",
     "Log": "task.pose",
     "read_problem": "task.problem",
+    "PlantTask": "task.plant_task",
+    "pose_plant": "task.plant_task",
     # what cannot matter
     "take_quotient": "quotients.quotient",
     "separating_word": "quotients.separation",
@@ -55,12 +58,26 @@ _HOME = {
     "round_robin": "sequential.probing",
     "Separating": "sequential.probing",
     "audit": "sequential.audit",
+    # what may have happened
+    "Operation": "bank.operation",
+    "compile_bank": "bank.compile",
+    "bank_shells": "bank.shells",
+    # the decision
+    "ObserverSettings": "observer.settings",
+    "pose_observer": "observer.pose",
+    "start_observer": "observer.staged",
+    "Act": "observer.staged",
     # what to do, and doing it
     "Automaton": "policy.automaton",
     "Certified": "policy.verdict",
     "Abstained": "policy.verdict",
+    "evaluate": "policy.evaluate",
+    "Table": "policy.table",
+    "Product": "policy.product",
+    "evaluate_product": "policy.combination",
     "SimulatedPlant": "plant.simulated",
     "walk_policy": "live.walk",
+    "run_session": "live.session",
     # what convinces a stranger
     "settle": "pipeline",
     "write_certificate": "certificate",
