@@ -49,10 +49,10 @@ PAPER = (
     *(Controller(f"readwise {threshold}", "readwise", threshold) for threshold in (0, 10, 100, 1000)),
 )
 OURS = (
-    Controller("readwise 100, merging compiler", "readwise", 100, "merging"),
-    Controller("reuse 100, merging compiler", "reuse", 100, "merging"),
-    Controller("readwise 100, merging compiler, separating probes", "readwise", 100, "merging", separating=True),
-    Controller("reuse 100, merging compiler, separating probes", "reuse", 100, "merging", separating=True),
+    Controller("merging, readwise 100", "readwise", 100, "merging"),
+    Controller("merging, reuse 100", "reuse", 100, "merging"),
+    Controller("separating, readwise 100", "readwise", 100, "merging", separating=True),
+    Controller("separating, reuse 100", "reuse", 100, "merging", separating=True),
 )
 
 
