@@ -111,8 +111,8 @@ def _table(rows: Sequence[Mapping[str, Any]], number: int) -> Table:
         ("policy", "reads", "paper", "steps (M)", "paper", "banks", "paper", "correct", "reads are"),
         tuple(body),
         "Means over operations; banks are compilations. Reads within 5 % count as reproduced. Model steps are counted "
-        "differently: see the choices. Open world: answers here have beaten all 2^24 states, not the bank's alone. Rows "
-        "that begin with merging or separating use the merging compiler.",
+        "differently: see the choices. Open world: answers here have beaten all 2^24 states, not the bank's alone. "
+        "Rows that begin with merging or separating use the merging compiler.",
     )
 
 
