@@ -18,7 +18,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import count
 
-from ascertain.instances.operations import Operation, Slot
+from ascertain.instances.operations import DrawnOperation, Slot
 from ascertain.instances.plants import DrawnPlant
 from ascertain.instances.streams import Stream
 from ascertain.instances.testbed import Testbed, load_testbed
@@ -43,7 +43,9 @@ def rules(drawn: DrawnPlant, stream: Stream) -> dict[str, AbstractRule]:
     }
 
 
-def accept(drawn: DrawnPlant, operation: Operation, stream: Stream, rule: AbstractRule, label: Labelling | None) -> int:
+def accept(
+    drawn: DrawnPlant, operation: DrawnOperation, stream: Stream, rule: AbstractRule, label: Labelling | None
+) -> int:
     """Readings until the nominal's label is certified; more than the stream holds are an error of the benchmark."""
     plant, state = drawn.plant, operation.nominal_endpoint
     world = BooleanWorld(plant, nominal_bank(state), ALPHA, labelling=label)

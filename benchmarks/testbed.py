@@ -9,7 +9,7 @@ import argparse
 import math
 import time
 
-from ascertain.instances.operations import Operation
+from ascertain.instances.operations import DrawnOperation
 from ascertain.instances.testbed import Testbed, load_testbed
 
 
@@ -30,7 +30,7 @@ def main() -> None:
     print_families(testbed, operations, options.candidates)
 
 
-def print_operations(testbed: Testbed, operations: list[Operation]) -> None:
+def print_operations(testbed: Testbed, operations: list[DrawnOperation]) -> None:
     """Counts over all operations."""
     settings = testbed.settings
     paths = sum(math.comb(settings.log_length, k) * settings.num_alternatives**k for k in range(3))
@@ -38,7 +38,7 @@ def print_operations(testbed: Testbed, operations: list[Operation]) -> None:
     print(f"{sum(operation.rejections for operation in operations)} rejections")
 
 
-def print_families(testbed: Testbed, operations: list[Operation], candidates: int) -> None:
+def print_families(testbed: Testbed, operations: list[DrawnOperation], candidates: int) -> None:
     """For each plant and family the active share, and rejections by active + by inactive slots."""
     for plant in range(len(testbed.plants)):
         for number, family in enumerate(testbed.settings.families):

@@ -14,20 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, final
+from typing import final
 
 import numpy as np
 
+from ascertain.bank.operation import Operation, Replacement, Word
 from ascertain.errors import LimitError
 from ascertain.instances.draws import draw_words, happens, scale_below
-from ascertain.instances.plants import DrawnPlant, Word
+from ascertain.instances.plants import DrawnPlant
 from ascertain.instances.settings import Settings
 from ascertain.kernels.boolean import BitArray, WordArray, run_each
 from ascertain.model.boolean import BooleanPlant
 from ascertain.types import Action, BoolArray, IntArray, LongArray
-
-Replacement: TypeAlias = tuple[int, Word]
-"""A position in the log, from 0, and what was done there instead of the command that was sent."""
 
 BATCH = 64
 """Candidates that are drawn together. Draws are named by batch, so this is part of the definition, not a knob."""
@@ -57,7 +55,7 @@ class Slot:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Operation:
+class DrawnOperation:
     """What was logged, and beside it what truly happened, which no observer is shown."""
 
     settings_hash: str
@@ -82,6 +80,21 @@ class Operation:
     def active(self) -> bool:
         return self.true_endpoint != self.nominal_endpoint
 
+    def logged(self, settings: Settings, plant: BooleanPlant) -> Operation:
+        """What an observer is shown: the log, and what the settings declare about it."""
+        undisturbed = plant.num_commands - len(self.alternatives)
+        return Operation(
+            model=plant,
+            start=self.start,
+            sent=self.sent,
+            readings=self.readings.astype(np.int32),
+            trusted=self.trusted,
+            alternatives=(*self.alternatives, *((),) * undisturbed),
+            max_replaced=settings.max_replaced,
+            replacement_window=settings.replacement_window,
+            flip_window=settings.flip_window,
+        )
+
 
 @final
 @dataclass(frozen=True)
@@ -97,7 +110,7 @@ class Candidates:
     active: BoolArray
 
 
-def draw_operation(settings: Settings, drawn: DrawnPlant, slot: Slot) -> Operation:
+def draw_operation(settings: Settings, drawn: DrawnPlant, slot: Slot) -> DrawnOperation:
     """The first candidate for the slot that is as active as the slot asks."""
     for batch in range(MAX_CANDIDATES // BATCH):
         candidates = draw_candidates(settings, drawn, slot.family, f"{settings.hash}, {slot.name}, batch {batch}")
@@ -147,7 +160,7 @@ class _Chosen:
     rejections: int
 
 
-def _log_operation(settings: Settings, drawn: DrawnPlant, slot: Slot, chosen: _Chosen) -> Operation:
+def _log_operation(settings: Settings, drawn: DrawnPlant, slot: Slot, chosen: _Chosen) -> DrawnOperation:
     batch, row = chosen.candidates, chosen.row
     start = int(batch.start[row])
     sent: IntArray = batch.sent[row].copy()
@@ -162,7 +175,7 @@ def _log_operation(settings: Settings, drawn: DrawnPlant, slot: Slot, chosen: _C
     readings = np.array(taps, dtype=np.uint8) ^ noise.astype(np.uint8)
     for array in (sent, trusted, readings):
         array.setflags(write=False)
-    return Operation(
+    return DrawnOperation(
         settings_hash=settings.hash,
         slot=slot,
         start=start,

@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias, final
+from typing import final
 
+from ascertain.bank.operation import Word
 from ascertain.instances.draws import Draws
 from ascertain.instances.settings import Settings
 from ascertain.kernels.boolean_code import NUM_SOURCES, OPERATIONS
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.types import Action
-
-Word: TypeAlias = tuple[Action, ...]
-"""Commands that are done instead of one that was sent."""
 
 
 @final

@@ -14,7 +14,7 @@ from typing import final
 import numpy as np
 
 from ascertain.instances.draws import Draws, draw_words, happens
-from ascertain.instances.operations import Operation
+from ascertain.instances.operations import DrawnOperation
 from ascertain.instances.plants import DrawnPlant
 from ascertain.instances.settings import Settings
 from ascertain.kernels.boolean import BitArray
@@ -36,7 +36,7 @@ class Stream:
         return after, np.array(taps, dtype=np.uint8) ^ self.noise[: len(word)]
 
 
-def draw_stream(settings: Settings, drawn: DrawnPlant, operation: Operation) -> Stream:
+def draw_stream(settings: Settings, drawn: DrawnPlant, operation: DrawnOperation) -> Stream:
     """The fresh stream of an operation."""
     draws = Draws(f"{operation.name}, schedule")
     tapping: list[list[Action]] = [[] for _ in range(settings.num_bits)]

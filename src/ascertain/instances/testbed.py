@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from ascertain.instances.operations import BATCH, Operation, Slot, draw_candidates, draw_operation
+from ascertain.bank.operation import Operation
+from ascertain.instances.operations import BATCH, DrawnOperation, Slot, draw_candidates, draw_operation
 from ascertain.instances.plants import DrawnPlant, draw_plant
 from ascertain.instances.settings import Settings, load_settings
 from ascertain.instances.streams import Stream, draw_stream
@@ -40,11 +41,15 @@ class Testbed:
         for plant, family, slot in self.settings.strata:
             yield Slot(purpose, plant, family, slot, active=True, block=block)
 
-    def draw(self, slot: Slot) -> Operation:
+    def draw(self, slot: Slot) -> DrawnOperation:
         """The operation of a slot."""
         return draw_operation(self.settings, self.plants[slot.plant], slot)
 
-    def stream(self, operation: Operation) -> Stream:
+    def logged(self, operation: DrawnOperation) -> Operation:
+        """The operation as an observer is shown it."""
+        return operation.logged(self.settings, self.plants[operation.slot.plant].plant)
+
+    def stream(self, operation: DrawnOperation) -> Stream:
         """The fresh stream that follows an operation."""
         return draw_stream(self.settings, self.plants[operation.slot.plant], operation)
 

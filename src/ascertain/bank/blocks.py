@@ -1,0 +1,215 @@
+"""Blocks of paths that are simulated together: bit-sliced on a Boolean plant, in a list on a machine.
+
+All paths of a block have the same number of replacements and are at the same position of the log.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Self, final
+
+import numpy as np
+
+from ascertain.bank.encoding import count_readings, encode
+from ascertain.bank.endpoints import Endpoints
+from ascertain.bank.operation import Operation, Window
+from ascertain.bank.score import clip_window, distance
+from ascertain.errors import LimitError
+from ascertain.kernels.bank_lists import Paths, move_paths, record_paths
+from ascertain.kernels.bank_slices import (
+    append_children,
+    finish_children,
+    record_block,
+    replace_block,
+    run_block,
+)
+from ascertain.kernels.bank_steps import Tables
+from ascertain.kernels.boolean import WordArray
+from ascertain.model.boolean import BooleanPlant
+
+
+@final
+class Work:
+    """What the blocks of one compilation share: the operation, the endpoints met, and counts of the work done."""
+
+    def __init__(self, operation: Operation, endpoints: Endpoints) -> None:
+        self.operation = operation
+        self.endpoints = endpoints
+        self.tables: Tables = encode(operation)
+        self.length = operation.length
+        self.flips: Window = clip_window(operation.flip_window, "flips")
+        self.replacements: Window = clip_window(operation.replacement_window, "replacements")
+        self.num_trusted = int(count_readings(operation, trusted=True)[0])
+        self.num_ordinary = int(count_readings(operation, trusted=False)[0])
+        self.model_steps = 0
+        self.evaluations = 0
+        self.block_bytes = 0
+        """Of the largest block."""
+
+    def claim(self, nbytes: int) -> None:
+        """Make sure that a block of that many bytes may be made."""
+        if nbytes > self.endpoints.memory_limit:
+            raise LimitError(
+                f"{nbytes:,} bytes of paths are more than the {self.endpoints.memory_limit:,} allowed; "
+                "the merging compiler takes far fewer"
+            )
+        self.block_bytes = max(self.block_bytes, nbytes)
+
+    def words(self, t: int) -> range:
+        """The alternatives at position t."""
+        c = int(self.tables.sent[t])
+        return range(int(self.tables.alternative[c]), int(self.tables.alternative[c + 1]))
+
+    def steps(self, w: int) -> int:
+        """The commands of word w."""
+        return int(self.tables.word[w + 1] - self.tables.word[w])
+
+    def miss(self, replaced: int) -> int:
+        """`so` of that many replacements."""
+        return distance(replaced, self.replacements)
+
+
+class AbstractBlock(ABC):
+    """Paths with equally many replacements, at the same position."""
+
+    def __init__(self, work: Work, paths: int) -> None:
+        self.work = work
+        self.paths = paths
+
+    @abstractmethod
+    def replaced(self, t: int, w: int) -> Self:
+        """These paths after word w at position t."""
+
+    @abstractmethod
+    def advance(self, first: int, last: int) -> None:
+        """Do what was sent from position `first` to `last`."""
+
+    @abstractmethod
+    def adopt(self, root: AbstractBlock, t: int) -> None:
+        """Take in the only path of `root` after each alternative at position t; there is room for it."""
+
+    @abstractmethod
+    def record(self, replaced: int) -> None:
+        """Note the endpoints of the paths, each with that many replacements."""
+
+    @abstractmethod
+    def finish(self, t: int, replaced: int) -> None:
+        """For every alternative at position t: these paths after it and all that was sent then, recorded."""
+
+
+@final
+class SlicedBlock(AbstractBlock):
+    """Paths of a Boolean plant, 64 to a word."""
+
+    def __init__(self, work: Work, room: int, paths: int = 0) -> None:
+        super().__init__(work, paths)
+        assert isinstance(work.operation.model, BooleanPlant)
+        self.num_bits = work.operation.model.num_bits
+        self.mis_rows = work.num_trusted.bit_length()
+        rows = self.num_bits + self.mis_rows + work.num_ordinary.bit_length()
+        work.claim(8 * rows * -(-room // 64))
+        self.block: WordArray = np.zeros((rows, -(-room // 64)), dtype=np.uint64)
+
+    @classmethod
+    def begin(cls, work: Work) -> Self:
+        """The path that has done nothing yet."""
+        root = cls(work, 1, 1)
+        for bit in range(root.num_bits):
+            root.block[bit] = work.operation.start >> bit & 1
+        return root
+
+    def replaced(self, t: int, w: int) -> Self:
+        child = type(self)(self.work, self.paths, self.paths)
+        replace_block(self.work.tables, *self._shape, self.block, self._width, t, w, child.block)
+        self.work.model_steps += self.paths * self.work.steps(w)
+        return child
+
+    def advance(self, first: int, last: int) -> None:
+        run_block(self.work.tables, *self._shape, self.block, self._width, first, last)
+        self.work.model_steps += self.paths * (last - first)
+
+    def adopt(self, root: AbstractBlock, t: int) -> None:
+        assert isinstance(root, SlicedBlock)
+        one = np.empty((len(self.block), 1), dtype=np.uint64)
+        self.paths = append_children(self.work.tables, *self._shape, root.block, t, self.block, self.paths, one)
+        self.work.model_steps += sum(map(self.work.steps, self.work.words(t)))
+
+    def record(self, replaced: int) -> None:
+        work, pair = self.work, np.empty((2, 64), dtype=np.uint64)
+        so = work.miss(replaced)
+        while not record_block(self.block, self.paths, *self._shape, so, *work.flips, pair, work.endpoints.best):
+            work.endpoints.grow()
+        work.evaluations += self.paths
+
+    def finish(self, t: int, replaced: int) -> None:
+        work, words, pair = self.work, self.work.words(t), np.empty((2, 64), dtype=np.uint64)
+        child = type(self)(work, self.paths)
+        so, w = work.miss(replaced), words.start
+        while True:
+            w = finish_children(
+                work.tables, *self._shape, self.block, self.paths, t, w, so, *work.flips, child.block, pair,
+                work.endpoints.best,
+            )  # fmt: skip
+            if w == words.stop:
+                break
+            work.endpoints.grow()
+        work.evaluations += self.paths * len(words)
+        work.model_steps += self.paths * sum(work.steps(w) + work.length - t - 1 for w in words)
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return self.num_bits, self.mis_rows
+
+    @property
+    def _width(self) -> int:
+        return -(-self.paths // 64)
+
+
+@final
+class ListedBlock(AbstractBlock):
+    """Paths of a machine, one by one."""
+
+    def __init__(self, work: Work, room: int, paths: int = 0) -> None:
+        super().__init__(work, paths)
+        work.claim(16 * room)
+        self.list = Paths(
+            state=np.full(room, work.operation.start, dtype=np.uint64),
+            mis=np.zeros(room, dtype=np.int32),
+            flips=np.zeros(room, dtype=np.int32),
+        )
+
+    @classmethod
+    def begin(cls, work: Work) -> Self:
+        """The path that has done nothing yet."""
+        return cls(work, 1, 1)
+
+    def replaced(self, t: int, w: int) -> Self:
+        child = type(self)(self.work, self.paths)
+        child.paths = self._move(self, t, w, child, 0)
+        return child
+
+    def advance(self, first: int, last: int) -> None:
+        for t in range(first, last):
+            self.paths = self._move(self, t, int(self.work.tables.sent[t]), self, 0)
+
+    def adopt(self, root: AbstractBlock, t: int) -> None:
+        assert isinstance(root, ListedBlock)
+        for w in self.work.words(t):
+            self.paths = self._move(root, t, w, self, self.paths)
+
+    def record(self, replaced: int) -> None:
+        work = self.work
+        so = work.miss(replaced)
+        while not record_paths(self.list, self.paths, so, *work.flips, work.endpoints.best):
+            work.endpoints.grow()
+        work.evaluations += self.paths
+
+    def finish(self, t: int, replaced: int) -> None:
+        for w in self.work.words(t):
+            child = self.replaced(t, w)
+            child.advance(t + 1, self.work.length)
+            child.record(replaced)
+
+    def _move(self, source: ListedBlock, t: int, w: int, target: ListedBlock, end: int) -> int:
+        self.work.model_steps += source.paths * self.work.steps(w)
+        return move_paths(self.work.tables, source.list, source.paths, t, w, target.list, end)

@@ -1,0 +1,206 @@
+"""The calibration file: the ranks that were found, what was calibrated from them, and under which frozen settings.
+
+Canonical JSON: keys sorted, no spaces, integers, rationals as "p/q", null for an infinite rank. What follows from the
+ranks (`shells`, `coverage`, `per_stratum`) is written for people and recomputed when the file is read, so that a file
+whose conclusions are not those of its ranks is refused. A calibration says nothing about operations under other
+settings: whoever reads it for use names the settings, and is refused when they are not the ones calibrated under.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, cast, final
+
+from ascertain.bank.calibrate import Calibrated, calibrate_blocks, calibrate_strata
+from ascertain.bank.shells import Rank
+from ascertain.errors import FileError, TaskError
+from ascertain.model.files.json_text import near, parse_json
+from ascertain.model.files.text import read_text, write_whole
+from ascertain.task.canonical import canonical_bytes
+
+FORMAT = "ascertain-calibration"
+VERSION = 1
+KEYS = (
+    "format",
+    "version",
+    "made_by",
+    "settings",
+    "settings_hash",
+    "compiler",
+    "seeds",
+    "strata",
+    "blocks",
+    "ranks",
+    "place",
+    "shells",
+    "coverage",
+    "per_stratum",
+)
+MAX_RANK = 10**9
+"""No operation has as many shells."""
+_HASH = re.compile(r"[0-9a-f]{64}\Z")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """Everything that a calibration was made from; `ranks[i][s]` belongs to block i and stratum s."""
+
+    settings: str
+    """The settings' name."""
+    settings_hash: str
+    """SHA-256 of the settings, in hexadecimal."""
+    compiler: str
+    seeds: tuple[int, ...]
+    """The seeds in the settings; with them the names of the blocks determine every draw."""
+    strata: tuple[str, ...]
+    blocks: tuple[str, ...]
+    ranks: tuple[tuple[Rank, ...], ...]
+    place: int = 1
+    made_by: str = field(default_factory=lambda: f"ascertain {version('ascertain')}")
+
+    def __post_init__(self) -> None:
+        if not _HASH.match(self.settings_hash):
+            raise TaskError("settings_hash must be a SHA-256, 64 hexadecimal digits in lower case")
+        for name, listed in (("strata", self.strata), ("blocks", self.blocks)):
+            if not listed or len(set(listed)) < len(listed):
+                raise TaskError(f"{name} must be a list of different names, at least one")
+        if len(self.ranks) != len(self.blocks) or any(len(row) != len(self.strata) for row in self.ranks):
+            raise TaskError(f"ranks must be {len(self.blocks)} rows, one a block, of {len(self.strata)}, one a stratum")
+        calibrate_blocks(self.ranks, self.place)
+
+    @property
+    def whole(self) -> Calibrated:
+        """How many shells cover the next block whole."""
+        return calibrate_blocks(self.ranks, self.place)
+
+    @property
+    def per_stratum(self) -> tuple[Calibrated, ...]:
+        """For every stratum how many shells cover its next operation."""
+        return calibrate_strata(self.ranks, self.place)
+
+    def require_settings(self, settings_hash: str) -> None:
+        """Refuse to speak about operations under other settings."""
+        if settings_hash != self.settings_hash:
+            raise TaskError(
+                f"calibrated under settings {self.settings_hash[:12]}…, these are {settings_hash[:12]}…; calibrate "
+                "again under these"
+            )
+
+
+def calibration_data(calibration: Calibration) -> dict[str, Any]:
+    """A calibration as plain data."""
+    whole = calibration.whole
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "made_by": calibration.made_by,
+        "settings": calibration.settings,
+        "settings_hash": calibration.settings_hash,
+        "compiler": calibration.compiler,
+        "seeds": list(calibration.seeds),
+        "strata": list(calibration.strata),
+        "blocks": list(calibration.blocks),
+        "ranks": [list(row) for row in calibration.ranks],
+        "place": calibration.place,
+        "shells": whole.shells,
+        "coverage": str(whole.coverage),
+        "per_stratum": [
+            {"stratum": name, "shells": found.shells, "coverage": str(found.coverage)}
+            for name, found in zip(calibration.strata, calibration.per_stratum, strict=True)
+        ],
+    }
+
+
+def write_calibration(calibration: Calibration, path: str | Path) -> None:
+    """Write the canonical form, whole or not at all."""
+    write_whole(path, canonical_bytes(calibration_data(calibration)) + b"\n")
+
+
+def read_calibration(path: str | Path, settings_hash: str | None = None) -> Calibration:
+    """The calibration in a file; with a hash, only if it was made under those settings."""
+    try:
+        data = parse_json(read_text(path), str(path))
+        calibration = _parse(data)
+        if settings_hash is not None:
+            calibration.require_settings(settings_hash)
+    except TaskError as reason:
+        raise FileError(f"{path}: {reason}") from None
+    return calibration
+
+
+def _parse(data: object) -> Calibration:
+    if not isinstance(data, dict):
+        raise TaskError(f'a calibration is a JSON object with "format": "{FORMAT}"')
+    table = cast(dict[str, Any], data)
+    if table.get("format") != FORMAT or table.get("version") != VERSION or table.get("version") is True:
+        raise TaskError(f'this is not a calibration of version {VERSION}; "format": "{FORMAT}" was expected')
+    for key in table:
+        if key not in KEYS:
+            raise TaskError(f"unknown key {key[:80]!r}{near(key, KEYS)}")
+    for key in KEYS:
+        if key not in table:
+            raise TaskError(f"the key {key!r} is missing")
+    calibration = Calibration(
+        **{key: _text(table[key], key) for key in ("made_by", "settings", "settings_hash", "compiler")},
+        seeds=tuple(_whole(seed, "seeds") for seed in _list(table["seeds"], "seeds")),
+        strata=_texts(table, "strata"),
+        blocks=_texts(table, "blocks"),
+        ranks=tuple(tuple(_rank(x) for x in _list(row, "ranks")) for row in _list(table["ranks"], "ranks")),
+        place=_whole(table["place"], "place"),
+    )
+    _check_conclusions(table, calibration)
+    return calibration
+
+
+def _check_conclusions(table: dict[str, Any], calibration: Calibration) -> None:
+    right = calibration_data(calibration)
+    for key in ("shells", "coverage", "per_stratum"):
+        if not _same(table[key], right[key]):
+            raise TaskError(f"{key} does not follow from the ranks; calibrate again")
+
+
+def _same(given: object, right: object) -> bool:
+    """Equality that does not take True or 1.0 for 1, and goes no deeper than what is right."""
+    if type(given) is not type(right):
+        return False
+    if isinstance(right, dict):
+        table, wanted = cast(dict[str, Any], given), cast(dict[str, Any], right)
+        return table.keys() == wanted.keys() and all(_same(table[key], wanted[key]) for key in wanted)
+    if isinstance(right, list):
+        rows, expected = cast(list[Any], given), cast(list[Any], right)
+        return len(rows) == len(expected) and all(map(_same, rows, expected))
+    return given == right
+
+
+def _text(value: object, key: str) -> str:
+    if not isinstance(value, str) or not value.isprintable():
+        raise TaskError(f"{key} must be text that can be printed")
+    return value
+
+
+def _texts(table: dict[str, Any], key: str) -> tuple[str, ...]:
+    return tuple(_text(name, f"every name in {key}") for name in _list(table[key], key))
+
+
+def _list(value: object, key: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise TaskError(f"{key} must be a list{' of lists' if key == 'ranks' else ''}")
+    return cast(list[Any], value)
+
+
+def _whole(value: object, key: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TaskError(f"{key} must be whole numbers, not {repr(value)[:40]}")
+    return value
+
+
+def _rank(value: object) -> Rank:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_RANK:
+        raise TaskError(f"ranks are whole numbers from 0 to {MAX_RANK}, or null for infinity; not {repr(value)[:40]}")
+    return value

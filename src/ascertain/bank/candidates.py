@@ -1,0 +1,132 @@
+"""The compiled bank: where an operation may have ended, each state with its score, and how it may have come there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from ascertain.bank.layers import MEMORY_LIMIT
+from ascertain.bank.operation import Operation
+from ascertain.bank.score import Score
+from ascertain.bank.witness import Witness, find_witnesses
+from ascertain.errors import TaskError
+from ascertain.kernels.boolean import WordArray
+from ascertain.types import LongArray, State
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Stats:
+    """What it took. An *evaluation* scores one path, or in merging one merged entry, at the end of the log."""
+
+    compiler: str
+    paths: int
+    """How many the declaration allows; 10^18 stands for that many or more."""
+    model_steps: int
+    evaluations: int
+    seconds: float
+    peak_bytes: int
+    """Of the arrays that are worked in."""
+    early_proof: bool | None = None
+    """Of the direct compiler: whether it could stop before all paths were evaluated."""
+    probe_evaluations: int = 0
+    """Of the direct compiler: how many evaluations came before a threshold was proposed or given up."""
+    evaluations_saved: int = 0
+    """Of the direct compiler: how many fewer than paths."""
+    largest_layer: int = 0
+    """Of merging: entries of the largest layer."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Shell:
+    """Candidates of equal score, ascending."""
+
+    score: Score
+    states: WordArray
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Compiled:
+    """Candidates ordered by score, then by state."""
+
+    operation: Operation
+    endpoint: WordArray
+    score: LongArray
+    """`score[i]` is the score of `endpoint[i]`."""
+    nominal: State | None
+    """Where the log as sent ends; None when it cannot be done."""
+    complete: bool
+    """Whether every endpoint is listed, or those of the first shells only."""
+    stats: Stats
+
+    def shells(self) -> Iterator[Shell]:
+        """The shells in order, one at a time."""
+        begin = 0
+        for end in (*shell_starts(self.score)[1:].tolist(), len(self.score)):
+            if end > begin:
+                yield Shell(_as_score(self.score[begin]), self.endpoint[begin:end])
+            begin = end
+
+    @property
+    def num_shells(self) -> int:
+        return shell_starts(self.score).size
+
+    def score_of(self, state: State) -> Score | None:
+        """The score of a state; None for one that is not listed."""
+        at = np.flatnonzero(self.endpoint == np.uint64(state))
+        return _as_score(self.score[at[0]]) if at.size else None
+
+    def witness(self, state: State, *, memory_limit: int = MEMORY_LIMIT) -> Witness:
+        """A path of fewest replacements that attains a candidate's score; takes a few compilations' time."""
+        return self.witnesses((state,), memory_limit=memory_limit)[0]
+
+    def witnesses(self, states: Sequence[State], *, memory_limit: int = MEMORY_LIMIT) -> tuple[Witness, ...]:
+        """A witness for each state, all in the time of a single one."""
+        for state in states:
+            if not (self.endpoint == np.uint64(state)).any():
+                raise TaskError(f"state {state} is not among the {self.endpoint.size} candidates")
+        return find_witnesses(self.operation, states, memory_limit=memory_limit)
+
+
+def list_candidates(
+    operation: Operation,
+    state: WordArray,
+    score: LongArray,
+    nominal: State | None,
+    shells: int | None,
+    stats: Stats,
+    *,
+    seen_all: bool = True,
+) -> Compiled:
+    """The first shells of ranked states, or all of them; `seen_all` says that no other state is an endpoint."""
+    starts = shell_starts(score)
+    size = len(score) if shells is None or shells >= starts.size else int(starts[shells])
+    complete = seen_all and size == len(score)
+    endpoint, score = state[:size].copy(), score[:size].copy()
+    endpoint.setflags(write=False)
+    score.setflags(write=False)
+    return Compiled(
+        operation=operation,
+        endpoint=endpoint,
+        score=score,
+        nominal=nominal,
+        complete=complete,
+        stats=stats,
+    )
+
+
+def shell_starts(score: LongArray) -> LongArray:
+    """Where each shell begins in rows of scores in order."""
+    fresh = np.ones(len(score), dtype=np.bool_)
+    fresh[1:] = (score[1:] != score[:-1]).any(axis=1)
+    return np.flatnonzero(fresh)
+
+
+def _as_score(row: LongArray) -> Score:
+    mis, total, largest = row.tolist()
+    return mis, total, largest

@@ -1,0 +1,104 @@
+"""The exhaustive compiler: every path, the reference that the others are held against.
+
+Paths share what they have in common: a path with one replacement is simulated from there on only. All paths with
+one replacement so far travel together in one block, and at each position the block is copied once for each
+alternative. The copies go on, and are copied in turn while more replacements are allowed. So a model step is done once
+for each prefix, which is the paper's count: 302 million for an operation of the testbed.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ascertain.bank.blocks import AbstractBlock, ListedBlock, SlicedBlock, Work
+from ascertain.bank.candidates import Compiled, Stats, list_candidates
+from ascertain.bank.encoding import count_paths, find_nominal
+from ascertain.bank.endpoints import Endpoints
+from ascertain.bank.layers import MEMORY_LIMIT, Progress
+from ascertain.bank.operation import Operation
+from ascertain.errors import LimitError
+from ascertain.model.boolean import BooleanPlant
+
+MAX_PATHS = 2**40
+
+
+def compile_exhaustive(
+    operation: Operation,
+    *,
+    shells: int | None = None,
+    memory_limit: int = MEMORY_LIMIT,
+    progress: Progress | None = None,
+) -> Compiled:
+    """Every endpoint with its score, or those of the first `shells` shells."""
+    started = time.perf_counter()
+    work = explore(operation, memory_limit, progress)
+    stats = Stats(
+        compiler="exhaustive",
+        paths=count_paths(operation),
+        model_steps=work.model_steps,
+        evaluations=work.evaluations,
+        seconds=time.perf_counter() - started,
+        peak_bytes=peak_bytes(work),
+    )
+    state, score = work.endpoints.ranked()
+    return list_candidates(operation, state, score, find_nominal(operation, work.tables), shells, stats)
+
+
+def explore(operation: Operation, memory_limit: int, progress: Progress | None) -> Work:
+    """Evaluate every path; the endpoints and the counts are in what is returned."""
+    paths = count_paths(operation)
+    if paths > MAX_PATHS:
+        raise LimitError(f"{paths:,} paths or more are too many for the exhaustive compiler; use the merging one")
+    work = Work(operation, Endpoints(memory_limit))
+    if isinstance(operation.model, BooleanPlant):
+        _explore_from(work, SlicedBlock.begin(work), SlicedBlock(work, _count_single(operation)), progress)
+    else:
+        _explore_from(work, ListedBlock.begin(work), ListedBlock(work, _count_single(operation)), progress)
+    return work
+
+
+def peak_bytes(work: Work) -> int:
+    """Of the blocks that were alive together, one for each number of replacements, and of the endpoints."""
+    return work.block_bytes * (work.operation.max_replaced + 1) + work.endpoints.nbytes
+
+
+def _count_single(operation: Operation) -> int:
+    """How many paths have a single replacement."""
+    size = np.array([len(words) for words in operation.alternatives])[operation.sent]
+    return int(size.sum()) if operation.max_replaced else 0
+
+
+def _explore_from(work: Work, root: AbstractBlock, single: AbstractBlock, progress: Progress | None) -> None:
+    """Every path: `root` is the one without replacements, `single` takes those with one as they come up."""
+    most = work.operation.max_replaced
+    for t in range(work.length):
+        if single.paths:
+            _branch(single, 1, t, most)
+            single.advance(t, t + 1)
+        if most:
+            single.adopt(root, t)
+        root.advance(t, t + 1)
+        if progress is not None:
+            progress(t + 1, work.length)
+    root.record(0)
+    single.record(1)
+
+
+def _branch(block: AbstractBlock, replaced: int, t: int, most: int) -> None:
+    """Follow the paths of a block that are replaced once more, at position t."""
+    if replaced + 1 == most:
+        block.finish(t, most)
+    elif replaced + 1 < most:
+        for w in block.work.words(t):
+            _follow(block.replaced(t, w), replaced + 1, t + 1, most)
+
+
+def _follow(block: AbstractBlock, replaced: int, first: int, most: int) -> None:
+    """A block from a position to the end of the log, with all that branches off."""
+    for t in range(first, block.work.length):
+        if block.paths:
+            _branch(block, replaced, t, most)
+            block.advance(t, t + 1)
+    block.record(replaced)

@@ -1,0 +1,41 @@
+"""The merging compiler: forward over the log, layer by layer, equal states with equal replacements merged.
+
+See `bank/layers.py` for why that is exact. A testbed operation has some five million paths and some thousands of
+endpoints; its layers have about as many entries as it has endpoints, so that nothing is done twice.
+"""
+
+from __future__ import annotations
+
+import time
+
+from ascertain.bank.candidates import Compiled, Stats, list_candidates
+from ascertain.bank.encoding import count_paths, encode, find_nominal
+from ascertain.bank.layers import MEMORY_LIMIT, Merger, Progress
+from ascertain.bank.operation import Operation
+from ascertain.bank.ranking import rank_layer
+
+
+def compile_merging(
+    operation: Operation,
+    *,
+    shells: int | None = None,
+    memory_limit: int = MEMORY_LIMIT,
+    progress: Progress | None = None,
+) -> Compiled:
+    """Every endpoint with its score, or those of the first `shells` shells."""
+    started = time.perf_counter()
+    tables = encode(operation)
+    merger = Merger(operation, tables, memory_limit)
+    layer = merger.run(merger.start(), 0, operation.length, progress)
+    ranked = rank_layer(operation, layer)
+    nominal = find_nominal(operation, tables)
+    stats = Stats(
+        compiler="merging",
+        paths=count_paths(operation),
+        model_steps=merger.model_steps,
+        evaluations=layer.state.size,
+        seconds=time.perf_counter() - started,
+        peak_bytes=merger.peak_bytes,
+        largest_layer=merger.largest,
+    )
+    return list_candidates(operation, ranked.state, ranked.score, nominal, shells, stats)

@@ -1,0 +1,61 @@
+"""Shells: candidates of equal score, the best score first, of which a bank keeps the first J, and the nominal.
+
+The *rank* of a state says how many shells a bank must keep to hold it. It is 0 for the nominal, which is kept however
+few shells are; otherwise the number, from 1, of the shell that holds the state; and None, which stands for infinity,
+for a state that no path of the operation ends in.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import islice
+from typing import TypeAlias
+
+from ascertain.bank.candidates import Compiled, Shell
+from ascertain.bank.weights import DEFAULT, Weighting
+from ascertain.errors import TaskError
+from ascertain.sequential.bank import Bank, nominal_bank, weighted_bank
+from ascertain.types import State
+
+Rank: TypeAlias = int | None
+"""How many shells it takes; None stands for infinity: no number of them is enough."""
+
+
+def keep_shells(compiled: Compiled, limit: int) -> tuple[Shell, ...]:
+    """The first `limit` shells; fewer when the operation has no more."""
+    if limit < 0:
+        raise TaskError(f"{limit} shells cannot be kept; 0, for the nominal alone, or more")
+    kept = tuple(islice(compiled.shells(), limit))
+    if len(kept) < limit and not compiled.complete:
+        raise TaskError(f"only the first {len(kept)} shells were compiled; compile {limit} to keep as many")
+    return kept
+
+
+def rank_state(compiled: Compiled, state: State) -> Rank:
+    """The rank of a state: how many shells have to be kept to keep it."""
+    if state == compiled.nominal:
+        return 0
+    score = compiled.score_of(state)
+    if score is None:
+        return None
+    return next(rank for rank, shell in enumerate(compiled.shells(), start=1) if shell.score == score)
+
+
+def bank_shells(compiled: Compiled, limit: int, weighting: Weighting = DEFAULT) -> Bank:
+    """The bank of the first `limit` shells and the nominal; its weights sum to exactly 1.
+
+    Without a nominal, where the log as sent cannot have happened, the shells share all.
+    """
+    kept = keep_shells(compiled, limit)
+    if not kept:
+        if compiled.nominal is None:
+            raise TaskError("no shell is kept and there is no nominal, so the bank would be empty; keep a shell")
+        return nominal_bank(compiled.nominal)
+    left, weight = Fraction(1), dict[State, Fraction]()
+    if compiled.nominal is not None:
+        left, weight = 1 - weighting.nominal, {compiled.nominal: weighting.nominal}
+    for shell, share in zip(kept, weighting.shares([len(shell.states) for shell in kept]), strict=True):
+        each = left * share / len(shell.states)
+        for state in shell.states:
+            weight[int(state)] = weight.get(int(state), Fraction(0)) + each
+    return weighted_bank(weight)

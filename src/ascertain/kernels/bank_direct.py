@@ -1,0 +1,182 @@
+"""The search of the direct compiler: partial paths, best bound first, each followed to the end of the log.
+
+A *node* is a path up to a position: the commands before it are decided, those from it on are not. Its bound (m, x + y,
+max(x, y)), packed like a score, is the least score that a completion can have: m trusted readings are contradicted
+already, x is what is left of `so` and y of `sy` when every opportunity that remains is used. Evaluating a node follows
+what was sent to the end, which gives one complete path, and opens a node for every alternative on the way.
+
+Different bounds are few. So open nodes are kept in piles, one for each bound, and the last one laid on the best pile
+comes first.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ascertain.kernels._jit import kernel
+from ascertain.kernels.bank_best import Best, distance, pack, record
+from ascertain.kernels.bank_steps import CONTRADICTED, GONE, Tables, step_word, word_length
+from ascertain.kernels.boolean import WordArray
+from ascertain.types import IntArray, LongArray
+
+POSITION, REPLACED, MIS, FLIPS, BELOW = range(5)
+"""Columns of `Open.node`: what the path has been, and the node below it on the pile, or the next free one."""
+FREE, NODES, PILES, BEST_PILE, EVALUATIONS, STEPS = range(6)
+"""Places in `Open.used`: a free node, how many nodes and piles there are, where to look first, and the work done."""
+EMPTY, PROVED, SPENT, FULL = range(4)
+"""Why `search_nodes` has come back: no node is left; none within the limit; enough evaluations; no room."""
+
+
+class Open(NamedTuple):
+    """The nodes that are still to be evaluated, in piles by bound."""
+
+    node: IntArray
+    state: WordArray
+    bound: LongArray
+    """`bound[p]` of pile p; ascending."""
+    top: IntArray
+    """The node on top of each pile, or -1."""
+    used: LongArray
+
+
+class Chances(NamedTuple):
+    """The windows, and how often a count may still rise from each position on."""
+
+    replacements: LongArray
+    """The window."""
+    flips: LongArray
+    """The window."""
+    most_replaced: int
+    replaceable: LongArray
+    """Positions, from each one on, at which there are alternatives."""
+    ordinary: LongArray
+    """Ordinary readings, from each position on."""
+
+
+@kernel
+def find_bound(chances: Chances, t: int, replaced: int, mis: int, flips: int) -> int:
+    """The least score of a path that has been so up to position t."""
+    low, high = chances.replacements[0], chances.replacements[1]
+    x = distance(replaced, low, high)
+    if replaced < low:
+        x = max(0, x - min(chances.most_replaced - replaced, chances.replaceable[t]))
+    low, high = chances.flips[0], chances.flips[1]
+    y = distance(flips, low, high)
+    if flips < low:
+        y = max(0, y - chances.ordinary[t])
+    return pack(mis, x, y)
+
+
+@kernel
+def search_nodes(
+    tables: Tables, chances: Chances, nodes: Open, best: Best, children: int, evaluations: int, bar: int, stop: int
+) -> int:
+    """Evaluate nodes in order, at most `evaluations` of them; returns why it stopped.
+
+    Nodes whose bound exceeds `bar` are not opened. It stops when the least bound exceeds `stop`, and when there are
+    fewer free places than the `children` that a node may have, or the table of endpoints is full.
+    """
+    for _ in range(evaluations):
+        p = _best_pile(nodes)
+        if p < 0:
+            return EMPTY
+        if nodes.bound[p] > stop:
+            return PROVED
+        room = min(nodes.state.size - nodes.used[NODES], nodes.top.size - nodes.used[PILES])
+        if room < children or best.used[0] == best.state.size:
+            return FULL
+        _evaluate(tables, chances, nodes, best, _take(nodes, p), bar)
+    return SPENT
+
+
+@kernel
+def _evaluate(tables: Tables, chances: Chances, nodes: Open, best: Best, at: int, bar: int) -> None:
+    """Follow what was sent from a node to the end, unless it comes to exceed the bar, and open what branches off."""
+    first, replaced = nodes.node[at, POSITION], nodes.node[at, REPLACED]
+    mis, flips = nodes.node[at, MIS], nodes.node[at, FLIPS]
+    state = nodes.state[at]
+    steps = 0
+    nodes.used[EVALUATIONS] += 1
+    for t in range(first, tables.sent.size):
+        c = tables.sent[t]
+        trusted = tables.trusted[t]
+        if replaced < chances.most_replaced:
+            for w in range(tables.alternative[c], tables.alternative[c + 1]):
+                after, flag = step_word(tables, t, w, state)
+                steps += word_length(tables, w)
+                if flag != GONE:
+                    wrong = 1 if flag == CONTRADICTED else 0
+                    m, f = (mis + wrong, flips) if trusted else (mis, flips + wrong)
+                    lay(chances, nodes, bar, t + 1, replaced + 1, m, f, after)
+        state, flag = step_word(tables, t, c, state)
+        steps += 1
+        if flag == CONTRADICTED:
+            mis, flips = (mis + 1, flips) if trusted else (mis, flips + 1)
+        if flag == GONE or find_bound(chances, t + 1, replaced, mis, flips) > bar:
+            nodes.used[STEPS] += steps
+            return
+    nodes.used[STEPS] += steps
+    # At the end nothing is left that could lower it: the bound is the score. There is room, as was made sure of.
+    record(best, state, find_bound(chances, tables.sent.size, replaced, mis, flips))
+
+
+@kernel
+def lay(chances: Chances, nodes: Open, bar: int, t: int, replaced: int, mis: int, flips: int, state: np.uint64) -> None:
+    """Lay a node on the pile of its bound, unless that exceeds the bar; there is room."""
+    value = find_bound(chances, t, replaced, mis, flips)
+    if value > bar:
+        return
+    node, used = nodes.node, nodes.used
+    p = _find_pile(nodes, value)
+    at = used[FREE]
+    used[FREE] = node[at, BELOW]
+    used[NODES] += 1
+    node[at, POSITION], node[at, REPLACED], node[at, MIS], node[at, FLIPS] = t, replaced, mis, flips
+    node[at, BELOW] = nodes.top[p]
+    nodes.state[at] = state
+    nodes.top[p] = at
+    used[BEST_PILE] = min(used[BEST_PILE], p)
+
+
+@kernel
+def _take(nodes: Open, p: int) -> int:
+    """Take the top off a pile; what it holds can be read until the next one is laid."""
+    node, used = nodes.node, nodes.used
+    at = int(nodes.top[p])
+    nodes.top[p] = node[at, BELOW]
+    node[at, BELOW] = used[FREE]
+    used[FREE] = at
+    used[NODES] -= 1
+    return at
+
+
+@kernel
+def _best_pile(nodes: Open) -> int:
+    """The first pile that has a node, or -1."""
+    p = nodes.used[BEST_PILE]
+    while p < nodes.used[PILES] and nodes.top[p] < 0:
+        p += 1
+    nodes.used[BEST_PILE] = p
+    return p if p < nodes.used[PILES] else -1
+
+
+@kernel
+def _find_pile(nodes: Open, value: int) -> int:
+    """The pile of a bound, begun where there is none yet."""
+    bound, top, used = nodes.bound, nodes.top, nodes.used
+    low, high = 0, used[PILES]
+    while low < high:
+        middle = (low + high) >> 1
+        if bound[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    if low == used[PILES] or bound[low] != value:
+        for p in range(used[PILES], low, -1):
+            bound[p], top[p] = bound[p - 1], top[p - 1]
+        bound[low], top[low] = value, -1
+        used[PILES] += 1
+        used[BEST_PILE] = min(low, used[BEST_PILE])
+    return low

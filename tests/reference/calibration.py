@@ -1,0 +1,50 @@
+"""Calibration by its definition: every order of the blocks tried, every sequence of ranks summed up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import permutations, product
+from math import inf, prod
+
+from ascertain.bank.shells import Rank
+
+
+def as_number(rank: Rank) -> float:
+    return inf if rank is None else rank
+
+
+def chosen_rank(ranks: Sequence[Rank], place: int) -> float:
+    """The rank in that place from the largest, by taking the largest away again and again."""
+    left = [as_number(rank) for rank in ranks]
+    for _ in range(place - 1):
+        left.remove(max(left))
+    return max(left)
+
+
+def share_covered(ranks: Sequence[Rank], place: int) -> Fraction:
+    """Over all orders of the blocks: how often the last one is at most what the others choose."""
+    orders = list(permutations(ranks))
+    covered = sum(as_number(order[-1]) <= chosen_rank(order[:-1], place) for order in orders)
+    return Fraction(covered, len(orders))
+
+
+def coverage_by_enumeration(law: Sequence[Fraction], num_ranks: int, place: int) -> Fraction:
+    """The same probability for independent ranks, summed over every sequence of them."""
+    return sum(
+        (
+            prod((law[k] for k in ranks), start=Fraction(1))
+            for ranks in product(range(len(law)), repeat=num_ranks + 1)
+            if ranks[-1] <= chosen_rank(ranks[:-1], place)
+        ),
+        Fraction(0),
+    )
+
+
+def law_by_enumeration(laws: Sequence[Sequence[Fraction]]) -> dict[int, Fraction]:
+    """The law of the largest rank, summed over every way the ranks may fall."""
+    law: dict[int, Fraction] = {}
+    for ranks in product(*(range(len(each)) for each in laws)):
+        mass = prod((each[k] for each, k in zip(laws, ranks, strict=True)), start=Fraction(1))
+        law[max(ranks)] = law.get(max(ranks), Fraction(0)) + mass
+    return law
