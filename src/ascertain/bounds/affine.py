@@ -1,0 +1,147 @@
+"""One truth stands for all: program bounds on Boolean plants of any size whose commands are affine.
+
+A command is *affine* when its gates are among xor, cnot, not, copy, set and clear: it maps x to L x + c over the field
+of two elements. Two states that differ by d then differ by L d after it, whatever they are, and their tapped bits
+differ by the tapped bit of L d. So what a truth x and a rival x + d show each other depends on d alone, and the joint
+graph of any x and the rivals x + d is that of 0 and the rivals d on the *linear* plant, where constants are left out.
+
+*Symmetry.* Let every state be a hypothesis, labelled by itself or by some of its bits, so that label(x + v) = label(x)
++ label(v). Given a policy and a v, let another policy keep v_t, what becomes of v under the actions done; it turns
+each reading over when the tapped bit of v_t is 1, feeds that to the first policy, does as that says, and adds label(v)
+to its answer. Under x + v it does what the first does under x, with the answers moved by label(v): readings are
+flipped with the same probability whatever they are. So translations act on valid policies and keep their worst cost,
+and they are transitive on hypotheses. As `bounds.split` says, shares may be assumed invariant: the probability that
+label l is answered when x is true depends on l + label(x) alone. Call it q(l + label(x)); the sum of q over all labels
+other than that of 0 is at most alpha. The program of the truth 0 is then that of every truth, the row of rival d holds
+the share q(label(d)), and *all* these shares together sum to at most alpha. Dropping rivals keeps this valid, if the
+same differences are dropped for every truth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from ascertain.bounds.encounters import find_encounters
+from ascertain.bounds.family import MOST_STATES, neighbours, restrict_plant_task
+from ascertain.bounds.joint import build_joint
+from ascertain.bounds.linear import Problem, Solved
+from ascertain.bounds.program import ProgramBound, bound_by_program, count_actions
+from ascertain.bounds.proof import prove
+from ascertain.bounds.rivals import rank_rivals
+from ascertain.bounds.split import solve_split
+from ascertain.errors import LimitError, TaskError
+from ascertain.model.boolean import BooleanPlant, Command, Gate
+from ascertain.task.plant_task import BitsRule, NominalRule, PlantTask, StateRule
+from ascertain.task.task import Task
+from ascertain.types import State
+
+AFFINE = ("xor", "cnot", "not", "copy", "set", "clear")
+
+
+def is_translation_invariant(question: PlantTask) -> bool:
+    """Whether the theorem above applies: every state, a label of bits, about the start, affine commands, no taboo."""
+    return (
+        question.states is None
+        and question.about == "start"
+        and not question.never
+        and isinstance(question.rule, StateRule | BitsRule)
+        and all(g.op in AFFINE for a in question.actions for g in question.plant.commands[a].gates)
+    )
+
+
+def linear_part(plant: BooleanPlant) -> BooleanPlant:
+    """The plant on differences: constants are left out, so that the difference 0 stays 0. Affine commands only."""
+    commands = [
+        Command(c.name, tuple(part for g in c.gates for part in _linear_gate(g)), c.tap) for c in plant.commands
+    ]
+    return replace(plant, commands=tuple(commands))
+
+
+def _linear_gate(gate: Gate) -> list[Gate]:
+    if gate.op == "not":
+        return []
+    return [Gate("clear", gate.target)] if gate.op == "set" else [gate]
+
+
+def bound_plant(
+    question: PlantTask,
+    alpha: Fraction | None = None,
+    beta: Fraction | None = None,
+    *,
+    states: tuple[State, ...] | None = None,
+    max_nodes: int = 300,
+    max_rivals: int = 24,
+    time_limit: float | None = None,
+) -> ProgramBound:
+    """A program bound on a plant that is not enumerated; hypotheses in it are numbered as in the family used.
+
+    By symmetry where `is_translation_invariant`; `states` are then the differences considered (default: of at most two
+    bits, if what these become can be listed, else of one). Otherwise on the family of `states` (default: the nominal
+    state, or the first one, and its neighbours).
+    """
+    alpha = question.alpha if alpha is None else Fraction(alpha)
+    beta = question.beta if beta is None else Fraction(beta)
+    if is_translation_invariant(question) and alpha > 0 and 2 * alpha + beta < 1:
+        return _bound_by_symmetry(question, alpha, beta, states, max_nodes, max_rivals, time_limit)
+    family = states or _default_family(question)
+    task = restrict_plant_task(question, family)
+    return bound_by_program(task, alpha, beta, max_nodes=max_nodes, max_rivals=max_rivals, time_limit=time_limit)
+
+
+def _default_family(question: PlantTask) -> tuple[State, ...]:
+    """The nominal state, or the first, and its neighbours among the hypotheses."""
+    first = question.states[0] if question.states else 0
+    centre = question.rule.state if isinstance(question.rule, NominalRule) else first
+    near = [centre, *neighbours(centre, question.plant.num_bits)]
+    return tuple(near if question.states is None else dict.fromkeys([*question.states][:64]))
+
+
+def _bound_by_symmetry(
+    question: PlantTask,
+    alpha: Fraction,
+    beta: Fraction,
+    differences: tuple[State, ...] | None,
+    max_nodes: int,
+    max_rivals: int,
+    time_limit: float | None,
+) -> ProgramBound:
+    linear = replace(question, plant=linear_part(_with_used_commands(question)))
+    if differences is not None and 0 in differences:
+        raise TaskError("a rival differs from the truth, so 0 is not among the differences")
+    task = _family_of_differences(linear, differences)
+    met = find_encounters(task)
+    rivals = rank_rivals(met, max_rivals)[0]
+    if not rivals:
+        return ProgramBound(Fraction(0), False, None, {}, {}, {}, None, False)
+    graph = build_joint(met, 0, rivals, max_nodes)
+    found = solve_split((graph,), alpha, beta, transitive=True, time_limit=time_limit)
+    if found is None:
+        return ProgramBound(Fraction(0), False, None, {}, {}, {}, None, True)
+    return _conclude(*found)
+
+
+def _with_used_commands(question: PlantTask) -> BooleanPlant:
+    """The plant with the gates of unused commands left out: they need not be affine."""
+    used = set(question.actions)
+    commands = [c if a in used else replace(c, gates=()) for a, c in enumerate(question.plant.commands)]
+    return replace(question.plant, commands=tuple(commands))
+
+
+def _family_of_differences(linear: PlantTask, differences: tuple[State, ...] | None) -> Task:
+    """The task of the truth 0 and its rivals on the linear plant; rivals of the label of 0 ask nothing."""
+    if differences is not None:
+        return restrict_plant_task(linear, (0, *differences))
+    bits = linear.plant.num_bits
+    try:
+        return restrict_plant_task(linear, (0, *neighbours(0, bits, 2)))
+    except LimitError:
+        return restrict_plant_task(linear, (0, *neighbours(0, bits)), most=2 * MOST_STATES)
+
+
+def _conclude(problem: Problem, solved: Solved) -> ProgramBound:
+    proof = prove(problem, solved)
+    value = solved.value if solved.feasible else float("inf")
+    visits = {0: count_actions(problem.graphs[0], solved.visits[0])}
+    dual = proof if proof.truths else None
+    return ProgramBound(proof.value, False, 0, visits, {0: value}, solved.share, dual, True, symmetric=True)

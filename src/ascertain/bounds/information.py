@@ -1,0 +1,116 @@
+"""The pairwise information bound: what two hypotheses owe each other, at the best rate at which they can pay.
+
+Theorem 3.2 and what follows it in the paper. A policy with Pr(wrong) <= alpha and Pr(abstain) <= beta answers the
+label of h with probability at least 1 - alpha - beta under h, and at most alpha under a g of another label. If 2 alpha
++ beta < 1, the stopped transcripts satisfy KL(P_h || P_g) >= d(1 - alpha - beta || alpha), and by the chain rule
+(`bounds.chain`) each action pays at most its own KL. With Gamma the best KL for each unit of cost over the paired
+states that a common word of actions reaches,
+
+    AO >= d(1 - alpha - beta || alpha) / Gamma(h -> g)            for every ordered pair with different labels.
+
+Nothing follows where Gamma is infinite; the complexity is infinite where Gamma is zero, and also where alpha is zero
+and Gamma finite. When 2 alpha + beta >= 1 the bound is vacuous: an observer may then settle nothing and still be
+valid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from ascertain.bounds.divergence import Interval, demand, round_value
+from ascertain.bounds.encounters import REVEALING, WORD, Encounters, find_encounters
+from ascertain.errors import TaskError
+from ascertain.task.task import Task
+from ascertain.types import Action, IntArray, State
+
+
+@final
+@dataclass(frozen=True)
+class PairwiseBound:
+    """A lower bound on the complexity, and where it comes from."""
+
+    value: Fraction | None
+    """Rounded down; None when infinite."""
+    vacuous: bool
+    """Whether 2 alpha + beta >= 1, so that nothing is asked."""
+    owed: Interval | None
+    """d(1 - alpha - beta || alpha); None when infinite or vacuous."""
+    pair: tuple[int, int] | None
+    """The truth h and the rival g that attain it, in this direction; None where no pair bounds anything."""
+    place: tuple[State, State, Action] | None
+    """Where the pair pays best: the states that h and g are then in, and the action. None where they never differ."""
+    rate: Fraction | None
+    """KL for each unit of cost there, rounded up; None where there is no such place or the rate is infinite."""
+
+
+def bound_by_information(
+    task: Task, alpha: Fraction | None = None, beta: Fraction | None = None, *, encounters: Encounters | None = None
+) -> PairwiseBound:
+    """The best pairwise bound over both directions of every pair; the risks are the task's unless given."""
+    alpha, beta = check_risks(task, alpha, beta)
+    if 2 * alpha + beta >= 1:
+        return PairwiseBound(Fraction(0), True, None, None, None, None)
+    met = encounters or find_encounters(task)
+    owed = demand(alpha, beta)
+    order, values = best_rates(met)
+    at = order[np.ix_(met.element, met.element)].astype(np.int64)
+    at[task.label[:, None] == task.label[None, :]] = len(values)
+    h, g = (int(i) for i in np.unravel_index(int(at.argmin()), at.shape))
+    rank = int(at[h, g])
+    if rank == len(values):
+        return PairwiseBound(Fraction(0), False, owed, None, None, None)
+    return _explain(met, (h, g), values[rank], owed)
+
+
+def check_risks(task: Task, alpha: Fraction | None, beta: Fraction | None) -> tuple[Fraction, Fraction]:
+    """The risks asked for, or the task's own."""
+    chosen = (task.alpha if alpha is None else Fraction(alpha), task.beta if beta is None else Fraction(beta))
+    for name, risk in zip(("alpha", "beta"), chosen, strict=True):
+        if not 0 <= risk < 1:
+            raise TaskError(f"{name} is {risk}; a probability in [0, 1) is needed")
+    return chosen
+
+
+def best_rates(met: Encounters) -> tuple[IntArray, list[Fraction | None]]:
+    """`values[order[s, t]]` is Gamma from element s to element t, rounded up; None, the last, is infinite.
+
+    Rates are compared as rationals before pairs see their ranks, so that no rounding chooses the wrong one.
+    """
+    finite = sorted({rate for rate in (kind.rate for kind in met.kinds) if rate is not None} | {Fraction(0)})
+    values: list[Fraction | None] = [*finite, None]
+    rank = {rate: i for i, rate in enumerate(values)}
+    order = np.zeros(met.words[0].shape, dtype=np.int32)
+    for kind in sorted(range(len(met.kinds)), key=lambda k: rank[met.kinds[k].rate]):
+        reached = met.words[kind // WORD] >> (kind % WORD) & 1 == 1
+        order[reached] = rank[met.kinds[kind].rate]
+    return order, values
+
+
+def _explain(met: Encounters, pair: tuple[int, int], rate: Fraction | None, owed: Interval | None) -> PairwiseBound:
+    """The bound of one directed pair with this best rate."""
+    place = _find_place(met, pair, rate)
+    if rate is None:
+        return PairwiseBound(Fraction(0), False, owed, None, None, None)
+    if rate == 0 or owed is None:
+        return PairwiseBound(None, False, owed, pair, place, None if place is None else rate)
+    return PairwiseBound(round_value(owed.low / rate), False, owed, pair, place, rate)
+
+
+def _find_place(met: Encounters, pair: tuple[int, int], rate: Fraction | None) -> tuple[State, State, Action] | None:
+    """The first reachable encounter, in the order of breadth, that has this rate."""
+    start = (int(met.element[pair[0]]), int(met.element[pair[1]]))
+    seen, queue = {start}, [start]
+    for s, t in queue:
+        for a in range(met.successor.shape[1]):
+            kind = met.kind_at(s, t, a)
+            if kind > REVEALING and met.kinds[kind].rate == rate:
+                return int(met.states[s]), int(met.states[t]), a
+            after = (int(met.successor[s, a]), int(met.successor[t, a]))
+            if min(after) >= 0 and after not in seen:
+                seen.add(after)
+                queue.append(after)
+    return None

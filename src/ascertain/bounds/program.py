@@ -1,0 +1,208 @@
+"""The program bound: no policy's visit counts can satisfy what every pair of hypotheses asks, for less than this.
+
+The paper bounds the cost by one pair at a time. A policy must pay *all* rivals of the truth at once, and go where it
+can pay them; its expected visit counts on the graph of joint states satisfy a linear program (`bounds.linear`), whose
+least cost is a lower bound. Rivals may be dropped and graphs cut (`bounds.joint`): what is left is still a bound. It
+is never below the pairwise bound of the pairs that are kept, and without noise never below their distance. With more
+than two labels the wrong answers of a hypothesis share its alpha (`bounds.split`). A program without solution proves
+that no valid policy exists at all. The value is proved by rational multipliers (`bounds.dual`), which are returned.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from ascertain.bounds.dual import ProgramProof
+from ascertain.bounds.encounters import Encounters, find_encounters
+from ascertain.bounds.information import bound_by_information, check_risks
+from ascertain.bounds.joint import JointGraph, build_joint
+from ascertain.bounds.linear import FloatArray, Problem, Solved, solve_program
+from ascertain.bounds.proof import prove
+from ascertain.bounds.rivals import rank_rivals
+from ascertain.bounds.split import first_cuts, solve_split
+from ascertain.errors import TaskError
+from ascertain.task.task import Task
+
+MOST_UNKNOWNS = 400_000
+"""The largest program with shared alpha that is attempted."""
+EARLY_CUT = 60
+"""Nodes of a graph that has to be cut."""
+MOST_TOGETHER = 6
+"""Rivals that are tried together when all of them are too many."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ProgramBound:
+    """A lower bound on the complexity, its proof, and the visit counts that attain it."""
+
+    value: Fraction | None
+    """Rounded down; None when infinite."""
+    vacuous: bool
+    hypothesis: int | None
+    """The truth whose program is the most expensive; None where nothing is asked."""
+    visits: dict[int, FloatArray]
+    """For each truth whose program was solved: how often each action is taken in its own cheapest program, about."""
+    by_hypothesis: dict[int, float]
+    """For each truth whose program was solved: its value, about; infinite where it has no solution."""
+    share: dict[tuple[int, int], float]
+    """With shared alpha: the part of alpha that hypothesis g spends on label l, at the optimum, about."""
+    dual: ProgramProof | None
+    """What proves the value; None for a value of 0, and where a pair that never pays enough for alpha = 0 proves it."""
+    cut: bool
+    """Whether rivals, nodes or truths were left out or time ran out, so that the bound may not be the best."""
+    symmetric: bool = False
+    """Whether the truth stands for all by symmetry (`bounds.affine`)."""
+
+
+def bound_by_program(
+    task: Task,
+    alpha: Fraction | None = None,
+    beta: Fraction | None = None,
+    *,
+    max_nodes: int = 300,
+    max_rivals: int = 24,
+    hypotheses: Sequence[int] | None = None,
+    time_limit: float | None = None,
+    encounters: Encounters | None = None,
+) -> ProgramBound:
+    """The best program bound over these truths (all, unless given); the risks are the task's unless given."""
+    alpha, beta = check_risks(task, alpha, beta)
+    if max_nodes < 1 or max_rivals < 1:
+        raise TaskError("a program needs at least one node and one rival")
+    if 2 * alpha + beta >= 1:
+        return ProgramBound(Fraction(0), True, None, {}, {}, {}, None, False)
+    met = encounters or find_encounters(task)
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    pairwise = bound_by_information(task, alpha, beta, encounters=met)
+    if pairwise.value is None and alpha == 0 and pairwise.pair is not None and pairwise.rate:
+        return ProgramBound(None, False, pairwise.pair[0], {}, {pairwise.pair[0]: float("inf")}, {}, None, False)
+    graphs, cut = _choose_graphs(met, hypotheses, pairwise.pair, max_nodes, max_rivals)
+    return _bound(met, graphs, alpha, beta, cut, deadline)
+
+
+def _choose_graphs(
+    met: Encounters, hypotheses: Sequence[int] | None, hardest: tuple[int, int] | None, max_nodes: int, max_rivals: int
+) -> tuple[dict[int, list[JointGraph]], bool]:
+    """The joint graphs to try for each truth that has rivals, and whether anything was left out."""
+    every = met.task.num_hypotheses
+    truths = range(every) if hypotheses is None else dict.fromkeys(hypotheses)
+    if not all(0 <= h < every for h in truths):
+        raise TaskError(f"hypotheses are numbered 0 .. {every - 1}")
+    ranked = rank_rivals(met, max_rivals)
+    graphs: dict[int, list[JointGraph]] = {}
+    cut = len(truths) < every
+    for h in truths:
+        rivals = ranked[h]
+        if hardest is not None and h == hardest[0] and hardest[1] not in rivals:
+            rivals = (hardest[1], *rivals[:-1])
+        if rivals:
+            graphs[h] = _try_sizes(met, h, rivals, max_nodes)
+            cut = cut or len(rivals) < int(np.count_nonzero(met.task.label != met.task.label[h]))
+            cut = cut or len(graphs[h]) > 1 or graphs[h][0].is_cut
+    return graphs, cut
+
+
+def _try_sizes(met: Encounters, h: int, rivals: tuple[int, ...], max_nodes: int) -> list[JointGraph]:
+    """All rivals if their graph is small enough; else all on a graph that is cut early, and as many as need no cut.
+
+    Which of the two is the better bound is not known beforehand; a late cut costs much and gains little.
+    """
+    whole = build_joint(met, h, rivals, max_nodes)
+    if not whole.is_cut:
+        return [whole]
+    found = [build_joint(met, h, rivals, min(max_nodes, EARLY_CUT))]
+    for count in range(min(len(rivals) - 1, MOST_TOGETHER), 0, -1):
+        fewer = build_joint(met, h, rivals[:count], max_nodes)
+        if not fewer.is_cut:
+            return [*found, fewer]
+    return found
+
+
+def _bound(
+    met: Encounters,
+    graphs: dict[int, list[JointGraph]],
+    alpha: Fraction,
+    beta: Fraction,
+    cut: bool,
+    deadline: float | None,
+) -> ProgramBound:
+    """Each truth alone, then all together where they share alpha."""
+    alone: dict[int, tuple[Problem, Solved]] = {}
+    for h, choices in graphs.items():
+        tried = [_solve_alone(graph, alpha, beta, deadline) for graph in choices]
+        known = [found for found in tried if found is not None]
+        cut = cut or len(known) < len(tried)
+        if known:
+            alone[h] = max(known, key=_worth)
+    values = {h: _worth(found) for h, found in alone.items()}
+    order = sorted(values, key=lambda h: (-values[h], h))
+    proof = ProgramProof(alpha, beta, Fraction(0), ())
+    for h in order:
+        proof = _better(proof, prove(*alone[h]))
+        if proof.value is None or alone[h][1].feasible:
+            break
+    share: dict[tuple[int, int], float] = {}
+    feasible = [alone[h][0].graphs[0] for h in order if alone[h][1].feasible]
+    if _is_shared(met.task) and len(feasible) > 1 and alpha > 0 and proof.value is not None:
+        kept = _fit(feasible)
+        together = solve_split(kept, alpha, beta, time_limit=_left(deadline))
+        cut = cut or len(kept) < len(feasible) or together is None
+        joint = proof if together is None else _better(proof, prove(*together))
+        if together is not None and joint is not proof:
+            proof, share = joint, together[1].share
+    visits = {h: count_actions(p.graphs[0], found.visits[0]) for h, (p, found) in alone.items() if found.feasible}
+    best = order[0] if order else None
+    return ProgramBound(proof.value, False, best, visits, values, share, proof if proof.truths else None, cut)
+
+
+def _solve_alone(
+    graph: JointGraph, alpha: Fraction, beta: Fraction, deadline: float | None
+) -> tuple[Problem, Solved] | None:
+    problem = Problem((graph,), first_cuts((graph,), alpha, beta, False), alpha, beta)
+    solved = solve_program(problem, _left(deadline))
+    return None if solved is None else (problem, solved)
+
+
+def _worth(found: tuple[Problem, Solved]) -> float:
+    return found[1].value if found[1].feasible else float("inf")
+
+
+def _better(proof: ProgramProof, other: ProgramProof) -> ProgramProof:
+    """The proof of the larger value; the first when they are equal."""
+    if proof.value is None or (other.value is not None and other.value <= proof.value):
+        return proof
+    return other
+
+
+def _is_shared(task: Task) -> bool:
+    """Whether a hypothesis has several wrong labels to share its alpha; never in a task about the current state."""
+    return task.state_label is None and len(np.unique(task.label)) > 2
+
+
+def _left(deadline: float | None) -> float | None:
+    return None if deadline is None else max(deadline - time.monotonic(), 0.01)
+
+
+def _fit(graphs: list[JointGraph]) -> tuple[JointGraph, ...]:
+    """As many truths, in their order, as one program can hold."""
+    kept: list[JointGraph] = []
+    size = 0
+    for graph in graphs:
+        size += len(graph.source) * (1 + len(graph.rivals))
+        if size <= MOST_UNKNOWNS:
+            kept.append(graph)
+    return tuple(kept)
+
+
+def count_actions(graph: JointGraph, visits: FloatArray) -> FloatArray:
+    """How often each action is taken, over all nodes."""
+    counts = np.zeros(graph.met.successor.shape[1])
+    np.add.at(counts, graph.action, visits)
+    return counts
