@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     from ascertain.study.campaign import Progress
     from ascertain.study.record import Study
 
-NAMES = ("controller", "confirmation", "replay", "speculation", "invariants", "audit", "all")
+NAMES = ("story", "controller", "confirmation", "replay", "speculation", "invariants", "audit", "all")
 
 
 def command(
     study: Annotated[str, typer.Argument(metavar="STUDY", help=f"One of {', '.join(NAMES)}.")],
     full: Annotated[bool, typer.Option("--full/--quick", help="The paper's size, or a small form of it.")] = False,
+    exhaustive: Annotated[
+        bool, typer.Option("--exhaustive", help="Compare the compilers on every operation, the direct one too: hours.")
+    ] = False,
     settings: Annotated[
         str, typer.Option("--settings", metavar="SETTINGS", help='"testbed", "small", or a settings file (TOML).')
     ] = "testbed",
@@ -77,6 +80,7 @@ def command(
             settings=frozen,
             engine=computing,
             quick=not full,
+            exhaustive=exhaustive,
             folder=out,
             resume=resume,
             label=label,

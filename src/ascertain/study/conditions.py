@@ -24,6 +24,8 @@ class Conditions:
     settings: Settings
     engine: Engine
     quick: bool = True
+    exhaustive: bool = False
+    """Whether compilers are compared on every operation, the slow ones too."""
     folder: Path | None = None
     """Where stores are kept; None: nowhere."""
     resume: bool = False

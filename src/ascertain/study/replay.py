@@ -1,0 +1,182 @@
+"""The first eight shells on the operations of the controllers' study: what a small bank changes in the closed loop.
+
+Every operation is decided twice by the same policy on the same stream, once with the whole bank to fall back on and
+once with its first eight shells and the nominal. A run that never falls back does not look at the bank, so that it is
+the same run with either. Model steps are those of the observer, propagation and verification; compiling is apart, as it
+takes the same for both.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from ascertain.bank.compile import compile_bank
+from ascertain.bank.shells import bank_shells
+from ascertain.instances.operations import DrawnOperation
+from ascertain.observer.staged import Observer
+from ascertain.sequential.bank import Bank
+from ascertain.study import paper
+from ascertain.study.campaign import run_campaign
+from ascertain.study.conditions import Conditions, testbed_of
+from ascertain.study.confirmation import SHELLS
+from ascertain.study.confirmation_tables import change
+from ascertain.study.controller import Controller, observer_settings, outcome, settle_on_stream, slot_data
+from ascertain.study.record import Cell, Choice, Study, Table, compare
+
+STAGED = Controller("staged", "staged")
+CONTROLLERS = {
+    "quick": (STAGED,),
+    "full": (STAGED, Controller("readwise 100", "readwise", 100), Controller("eager", "eager")),
+}
+"""Of each form; the first is the one that stands beside the paper's."""
+METRICS = {"fallback candidates": "candidates", "model steps": "model_steps", "physical reads": "reads"}
+CHOICES = (
+    Choice(
+        "Which policy is replayed",
+        "staged; readwise 100 and eager below it in the full form",
+        "with eager every operation falls back, with the others about as many as are active",
+    ),
+    Choice(
+        "What model steps are counted",
+        "those of the observer; compiling is left out, as it is the same for both banks",
+        "with the compiler's steps the change would be smaller",
+    ),
+    Choice(
+        "How candidates are weighted",
+        "the shells as 1/j^3, equally within a shell, 1/16 on the nominal",
+        "the first shells weigh the same in either bank, so that the reads are the same; the paper saves 98",
+    ),
+)
+
+
+def study(conditions: Conditions) -> Study:
+    """The replay; its quick form is of the staged policy alone."""
+    began = time.monotonic()
+    results = replay_operations(conditions)
+    return summarise_replay(conditions.settings.hash, results, quick=conditions.quick, seconds=time.monotonic() - began)
+
+
+def replay_operations(conditions: Conditions) -> list[dict[str, Any]]:
+    """All prospective operations, by each policy with either bank."""
+    number = len(list(conditions.testbed.slots()))
+    controllers = CONTROLLERS[conditions.form]
+    cases = [(conditions.settings.text, i, controllers) for i in range(number)]
+    with conditions.store("replay") as store:
+        progress = conditions.counting("operations")
+        return run_campaign(replay_operation, cases, conditions.engine, store=store, chunk=24, progress=progress)
+
+
+def replay_operation(case: tuple[str, int, tuple[Controller, ...]]) -> dict[str, Any]:
+    """One operation: a pure function of the testbed's settings and its number."""
+    text, number, controllers = case
+    testbed = testbed_of(text)
+    operation = testbed.draw(list(testbed.slots())[number])
+    stream = testbed.stream(operation)
+    compiled = compile_bank(testbed.logged(operation))
+    banks = bank_shells(compiled, compiled.num_shells), bank_shells(compiled, SHELLS)
+    runs: dict[str, Any] = {}
+    for controller in controllers:
+        settings = observer_settings(testbed, operation, controller)
+        whole, few = banks
+        observer = settle_on_stream(testbed, operation, stream, settings, whole)
+        again = settle_on_stream(testbed, operation, stream, settings, few) if observer.events else observer
+        runs[controller.name] = [_run(operation, observer, whole), _run(operation, again, few)]
+    return {"operation": slot_data(operation.slot), "active": operation.active, "runs": runs}
+
+
+def _run(operation: DrawnOperation, observer: Observer, bank: Bank) -> dict[str, Any]:
+    counters = observer.counters
+    return {
+        "candidates": len(bank.states) * counters.compilations,
+        "model_steps": counters.propagation_steps + counters.verifier_steps,
+        "reads": counters.readings,
+        "compilations": counters.compilations,
+        "outcome": outcome(operation, observer),
+    }
+
+
+def summarise_replay(settings_hash: str, results: Sequence[Mapping[str, Any]], *, quick: bool, seconds: float) -> Study:
+    """The tables and the findings of the replay."""
+    names = list(results[0]["runs"])
+    rows = tuple(_row(name, place, results) for name in names for place in (0, 1))
+    pairs = {name: (rows[2 * k], rows[2 * k + 1]) for k, name in enumerate(names)}
+    full, eight = pairs[STAGED.name]
+    return Study(
+        name="replay",
+        title="The first eight shells in the closed loop",
+        settings_hash=settings_hash,
+        quick=quick,
+        seconds=seconds,
+        rows=rows,
+        tables=(_table(full, eight), *([_other_table(pairs)] if len(pairs) > 1 else [])),
+        findings=(
+            f"With eight shells staging answers {eight['correct']} of {eight['operations']} operations correctly, with "
+            f"{change(full['candidates'], eight['candidates']):+.2f} % candidates, "
+            f"{change(full['model_steps'], eight['model_steps']):+.2f} % model steps and "
+            f"{eight['reads'] - full['reads']:+d} reads.",
+        ),
+        alarms=tuple(f"{row['policy']}, {row['bank']}: {row['wrong']} WRONG answers" for row in rows if row["wrong"]),
+        choices=CHOICES,
+    )
+
+
+def _row(name: str, place: int, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    runs = [result["runs"][name][place] for result in results]
+    outcomes = [run["outcome"] for run in runs]
+    return {
+        "policy": name,
+        "bank": ("full bank", f"J = {SHELLS}")[place],
+        "operations": len(runs),
+        "mean_reads": str(Fraction(sum(run["reads"] for run in runs), len(runs))),
+        **{key: sum(run[key] for run in runs) for key in (*METRICS.values(), "compilations")},
+        **{key: outcomes.count(key) for key in ("correct", "wrong", "abstained")},
+    }
+
+
+def _table(full: Mapping[str, Any], eight: Mapping[str, Any]) -> Table:
+    """Staging beside the paper's figures."""
+    body: list[tuple[Cell, ...]] = []
+    for metric, key, printed in (
+        ("fallback candidates", "candidates", paper.REPLAY["candidates"]),
+        ("model steps", "model_steps", paper.REPLAY["model steps"]),
+    ):
+        changed = change(full[key], eight[key])
+        body.append((metric, full[key], eight[key], changed, printed, _why(compare(printed, changed, tolerance=0.05))))
+    saved, theirs = eight["reads"] - full["reads"], paper.REPLAY["reads"]
+    verdict = compare(theirs, saved, tolerance=0.25)
+    body.append(
+        (
+            "physical reads (change in number)",
+            full["reads"],
+            eight["reads"],
+            saved,
+            theirs,
+            "differs: shells of little weight are dropped" if verdict == "differs" else verdict,
+        )
+    )
+    correct = f"{full['correct']}/{full['operations']}", f"{eight['correct']}/{eight['operations']}"
+    same = "reproduced" if eight["correct"] == eight["operations"] else "differs"
+    body.append(("correct", *correct, eight["correct"] - full["correct"], f"{paper.REPLAY['correct']}/72", same))
+    return Table(
+        "replay",
+        f"Eight shells on {full['operations']} operations, staged, beside the paper's",
+        ("metric", "full bank", f"J = {SHELLS}", "change", "paper, change", "change, judged"),
+        tuple(body),
+        "Changes of candidates and model steps in per cent, of reads and answers in number.",
+    )
+
+
+def _why(verdict: str) -> str:
+    return "differs: other plants, other shells" if verdict == "differs" else verdict
+
+
+def _other_table(pairs: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Table:
+    body: list[tuple[Cell, ...]] = []
+    for name, (full, eight) in pairs.items():
+        changes = [change(full[key], eight[key]) for key in METRICS.values()]
+        body.append((name, full["compilations"], *changes, f"{eight['correct']}/{eight['operations']}"))
+    columns = ("policy", "compilations", *(f"{metric}, %" for metric in METRICS), "correct")
+    return Table("policies", "The change by policy, in per cent", columns, tuple(body))

@@ -1,0 +1,81 @@
+"""Eight shells in the closed loop: counts that follow from the run, and one run where no bank is looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ascertain.instances.settings import load_settings
+from ascertain.instances.testbed import load_testbed
+from ascertain.study import replay
+from ascertain.study.campaign import run_campaign
+from ascertain.study.conditions import Conditions
+from ascertain.study.controller import Controller
+from ascertain.study.engines import start_engine
+from ascertain.study.replay import STAGED, replay_operation, summarise_replay
+from ascertain.task.canonical import canonical_bytes
+from tests.reference.confirming import list_shells
+
+TEXT = load_settings("small").text
+EAGER = Controller("eager", "eager")
+
+
+def test_the_counts_of_an_active_operation_follow_from_its_candidates_and_reads() -> None:
+    testbed = load_testbed("small")
+    found = replay_operation((TEXT, 0, (STAGED, EAGER)))
+    operation = testbed.draw(next(iter(testbed.slots())))
+    shells = list_shells(testbed.logged(operation))
+    assert found["active"]
+    assert operation.active
+    for place, kept in enumerate((shells, shells[: replay.SHELLS])):
+        candidates = len({operation.nominal_endpoint}.union(*kept))
+        eager, staged = found["runs"]["eager"][place], found["runs"]["staged"][place]
+        assert eager["candidates"] == staged["candidates"] == candidates
+        assert eager["model_steps"] == candidates * eager["reads"]
+        # Before the fallback the nominal alone is stepped; then the bank is led through that, and scored on the rest.
+        before = staged["model_steps"] - candidates * staged["reads"]
+        assert 0 < before < staged["reads"]
+        assert staged["outcome"] == eager["outcome"] == "correct"
+
+
+def test_a_run_that_never_falls_back_is_the_same_with_either_bank() -> None:
+    found = replay_operation((TEXT, 2, (STAGED,)))
+    assert not found["active"]
+    whole, few = found["runs"]["staged"]
+    assert whole == few
+    assert whole["candidates"] == whole["compilations"] == 0
+    assert whole["model_steps"] == whole["reads"]
+
+
+def test_one_worker_and_two_give_the_same_bytes() -> None:
+    cases = [(TEXT, number, (STAGED,)) for number in (0, 1, 2, 20)]
+
+    def run(workers: int) -> bytes:
+        return canonical_bytes(run_campaign(replay_operation, cases, start_engine("local", workers)))
+
+    assert run(2) == run(1)
+
+
+def test_the_study_sums_up_what_single_operations_did() -> None:
+    settings = load_settings("small")
+    study = replay.study(Conditions(settings=settings, engine=start_engine("local", 1)))
+    testbed = load_testbed("small")
+    number = len(list(testbed.slots()))
+    single = [replay_operation((TEXT, i, (STAGED,))) for i in range(number)]
+    full, eight = study.rows
+    for place, row in enumerate((full, eight)):
+        for key in ("candidates", "model_steps", "reads", "compilations"):
+            assert row[key] == sum(result["runs"]["staged"][place][key] for result in single)
+        assert (row["correct"], row["wrong"]) == (len(single), 0)
+    table = {row[0]: row for row in study.tables[0].rows}
+    assert table["fallback candidates"][3] == pytest.approx(100 * (eight["candidates"] / full["candidates"] - 1))
+    assert table["fallback candidates"][4] == -62.20
+    assert study.alarms == ()
+
+
+def test_a_wrong_answer_is_said_loudly() -> None:
+    result: dict[str, Any] = replay_operation((TEXT, 0, (STAGED,)))
+    result["runs"]["staged"][1]["outcome"] = "wrong"
+    study = summarise_replay("0" * 64, [result], quick=True, seconds=0.0)
+    assert study.alarms == ("staged, J = 8: 1 WRONG answers",)

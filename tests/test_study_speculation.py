@@ -1,0 +1,196 @@
+"""Speculation: the composed clock against one that ticks, the process that compiles, and what both say together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ascertain.bank.compile import compile_bank
+from ascertain.bank.shells import bank_shells
+from ascertain.errors import TaskError
+from ascertain.instances.settings import load_settings
+from ascertain.instances.testbed import load_testbed
+from ascertain.study import speculation
+from ascertain.study.conditions import Conditions
+from ascertain.study.controller import observer_settings, settle_on_stream
+from ascertain.study.engines import start_engine
+from ascertain.study.speculation import READWISE, STAGED, measure_operation, speculation_slots
+from ascertain.study.speculation_tables import extra_reads, time_operation
+from ascertain.study.speculation_timeline import (
+    STRATEGIES,
+    Moment,
+    Timed,
+    Trace,
+    find_crossing,
+    spend,
+    spend_all,
+)
+from ascertain.study.speculation_worker import CompileWorker
+from ascertain.task.sections import CompilerName
+from tests.reference.timeline import Deed, play
+
+BEGIN = {"deferred": "want", "full background": "start", "gated background": "gate", "readwise": "want"}
+
+
+def moment_of(script: list[Deed], deed: str) -> Moment | None:
+    """When a deed is done, or the end for "end"."""
+    names = [name for name, _ in script]
+    if deed not in {*names, "end"}:
+        return None
+    before = script if deed == "end" else script[: names.index(deed)]
+    return Moment(sum(name == "read" for name, _ in before), sum(us for _, us in before))
+
+
+@st.composite
+def scripts(draw: st.DrawFn) -> list[Deed]:
+    """Reads and decisions, perhaps with a gate, and perhaps with a bank that is wanted after it."""
+    script: list[Deed] = [("decide", draw(st.integers(0, 5)))]
+    for _ in range(draw(st.integers(1, 6))):
+        script += [("read", 0), ("decide", draw(st.integers(0, 9)))]
+    places = sorted(draw(st.lists(st.integers(1, len(script)), max_size=2)))
+    for place, deed in zip(reversed(places), reversed(("gate", "want")[: len(places)]), strict=True):
+        script.insert(place, (deed, 0))
+    return script
+
+
+@st.composite
+def operations(draw: st.DrawFn) -> tuple[Timed, list[Deed], list[Deed]]:
+    staged, readwise = draw(scripts()), draw(scripts())
+    timed = Timed(
+        staged=trace_of(staged),
+        gate=moment_of(staged, "gate"),
+        readwise=trace_of(readwise),
+        compile_us=draw(st.integers(0, 60)),
+    )
+    return timed, staged, readwise
+
+
+def trace_of(script: list[Deed]) -> Trace:
+    end = moment_of(script, "end")
+    assert end is not None
+    return Trace(moment_of(script, "want"), end)
+
+
+@given(operations(), st.integers(0, 20))
+def test_the_composed_clock_agrees_with_one_that_ticks(operation: tuple[Timed, list[Deed], list[Deed]], r: int) -> None:
+    timed, staged, readwise = operation
+    for strategy in STRATEGIES:
+        script = readwise if strategy == "readwise" else staged
+        spent = spend(strategy, timed, Fraction(r))
+        assert (spent.wall, spent.compiling) == play(script, BEGIN[strategy], timed.compile_us, r)
+
+
+@settings(deadline=None)
+@given(st.lists(operations(), min_size=1, max_size=4), st.sampled_from(["full background", "gated background"]))
+def test_a_crossing_is_the_last_one(drawn: list[tuple[Timed, list[Deed], list[Deed]]], strategy: Any) -> None:
+    timed = [operation for operation, _, _ in drawn]
+    crossing = find_crossing(timed, strategy, "readwise")
+
+    def lead(read_us: Fraction) -> Fraction:
+        return spend_all("readwise", timed, read_us).wall - spend_all(strategy, timed, read_us).wall
+
+    far = Fraction(100_000)  # all times are below 1,000, so that nothing changes its sign beyond
+    if crossing is None:
+        assert lead(far) > 0
+        return
+    assert lead(crossing) == 0 or crossing == 0
+    beyond = [crossing + Fraction(far, 2**k) for k in range(30)]
+    assert all(lead(read_us) <= 0 for read_us in beyond)
+    if crossing > 0:
+        assert lead(crossing * Fraction(999_999, 1_000_000)) > 0
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[CompileWorker]:
+    with CompileWorker() as process:
+        yield process
+
+
+def test_the_process_compiles_what_is_compiled_here(worker: CompileWorker) -> None:
+    testbed = load_testbed("small")
+    logged = testbed.logged(testbed.draw(speculation_slots(testbed)[0]))
+    compiled = compile_bank(logged)
+    for compiler in speculation.COMPILERS:
+        worker.begin(logged, compiler)
+        bank, spent_us = worker.result()
+        assert bank == bank_shells(compiled, compiled.num_shells)
+        assert spent_us > 0
+
+
+def test_a_compilation_can_be_stopped_and_another_begun(worker: CompileWorker) -> None:
+    testbed = load_testbed("small")
+    logged = testbed.logged(testbed.draw(speculation_slots(testbed)[0]))
+    worker.begin(logged, "exhaustive")
+    whole = worker.result()
+    for _ in range(5):  # whether it is stopped halfway or came to its end first, the next answer is the next one's
+        worker.begin(logged, "exhaustive")
+        assert worker.stop() >= 0
+        worker.begin(logged, "merging")
+        assert worker.result()[0] == whole[0]
+
+
+def test_what_goes_wrong_in_the_process_is_raised_here(worker: CompileWorker) -> None:
+    testbed = load_testbed("small")
+    logged = testbed.logged(testbed.draw(speculation_slots(testbed)[0]))
+    worker.begin(logged, cast("CompilerName", "guessing"))
+    with pytest.raises(TaskError, match="not a compiler"):
+        worker.result()
+
+
+def test_measured_runs_read_what_the_observers_read(worker: CompileWorker) -> None:
+    testbed = load_testbed("small")
+    slots = speculation_slots(testbed)
+    prospective = list(testbed.slots())
+    for number in (0, 2, 9):
+        found = measure_operation(testbed, slots[number], worker)
+        operation = testbed.draw(slots[number])
+        assert operation.readings.tolist() != testbed.draw(prospective[number]).readings.tolist()
+        compiled = compile_bank(testbed.logged(operation))
+        bank = bank_shells(compiled, compiled.num_shells)
+        switched: dict[str, int | None] = {}
+        for controller in (STAGED, READWISE):
+            chosen = observer_settings(testbed, operation, controller)
+            observer = settle_on_stream(testbed, operation, testbed.stream(operation), chosen, bank)
+            run = found["runs"][controller.policy]
+            switched[controller.policy] = observer.events[0].readings if observer.events else None
+            assert run["end"][0] == observer.counters.readings
+            assert (run["wanted"] or [None])[0] == switched[controller.policy]
+            assert run["wanted"] is None or 0 < run["wanted"][1] <= run["end"][1]
+        assert found["equal"]
+        assert (found["gate"] or [None])[0] == switched["readwise"]
+        timed = time_operation(found, "merging")
+        assert timed.gate is None or timed.staged.wanted is None or timed.gate.reads <= timed.staged.wanted.reads
+
+
+def test_the_study_composes_checks_in_earnest_and_agrees_with_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speculation, "EVERY", {"quick": 7})
+    monkeypatch.setattr(speculation, "EARNEST_MS", 1)
+    study = speculation.study(Conditions(settings=load_settings("small"), engine=start_engine("local", 1)))
+    assert study.alarms == ()
+    assert study.facts["operations"] == 6
+    earnest = study.facts["earnest"]
+    assert [run["strategy"] for run in earnest] == [*STRATEGIES] * 2
+    assert all(run["wall_us"] >= 1000 * run["reads"] for run in earnest)
+    rows = {(row["compiler"], row["read_ms"], row["strategy"]): row for row in study.rows}
+    reads = {strategy: rows["exhaustive", 1, strategy]["reads"] for strategy in STRATEGIES}
+    assert reads["deferred"] - reads["readwise"] == study.facts["extra_reads"]
+    for compiler in speculation.COMPILERS:
+        for read_ms in (1, 10, 100):
+            walls = {strategy: rows[compiler, read_ms, strategy]["wall_us"] for strategy in STRATEGIES}
+            assert walls["full background"] <= walls["gated background"] <= walls["deferred"]
+            assert walls["deferred"] >= 1000 * read_ms * reads["deferred"]
+
+
+def test_a_run_in_earnest_that_strays_is_said_loudly(worker: CompileWorker) -> None:
+    testbed = load_testbed("small")
+    result = measure_operation(testbed, speculation_slots(testbed)[0], worker)
+    assert extra_reads([result]) == result["runs"]["staged"]["end"][0] - result["runs"]["readwise"]["end"][0]
+    run = {"number": 0, "strategy": "readwise", "read_ms": 1, "wall_us": 1, "compile_us": 0, "outcome": "correct"}
+    strayed = {**run, "reads": result["runs"]["readwise"]["end"][0] + 1}
+    study = speculation.summarise_speculation("0" * 64, [result], [strayed], quick=True, seconds=0.0)
+    assert study.alarms == ("operation 0 in earnest, readwise: another run than was measured",)
