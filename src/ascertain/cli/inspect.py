@@ -11,13 +11,17 @@ from ascertain.cli.options import AsJson
 
 if TYPE_CHECKING:
     from ascertain.model import BooleanPlant, Model
+    from ascertain.model.hidden import HiddenModel
     from ascertain.quotients.obstruction import Obstruction
     from ascertain.quotients.quotient import Quotient
+    from ascertain.task.problem import HiddenProblem
     from ascertain.task.task import Task
 
 
 def command(
-    file: Annotated[Path, typer.Argument(help="A model (.dot, .json, Boolean plant .toml) or a problem (.toml).")],
+    file: Annotated[
+        Path, typer.Argument(help="A model (.dot, .json, .pomdp, Boolean plant .toml) or a problem (.toml).")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Say what a model or a problem is: its size, its classes, and whether any experiment can settle the question.
@@ -27,23 +31,61 @@ def command(
     Example:  ascertain inspect problem.toml
     """
     from ascertain.cli.output import print_json, print_table
-    from ascertain.cli.problems import load_problem
+    from ascertain.cli.problems import load_any_problem
     from ascertain.model import BooleanPlant
     from ascertain.model.files import read_model
     from ascertain.model.files.boolean_toml import is_plant
+    from ascertain.model.hidden import HiddenModel
     from ascertain.quotients.obstruction import find_obstruction
     from ascertain.quotients.quotient import take_quotient
+    from ascertain.task.problem import HiddenProblem
 
     if file.suffix != ".toml" or is_plant(file):
         model = read_model(file)
+        if isinstance(model, HiddenModel):
+            _inspect_hidden(file, model, as_json)
+            return
         facts = _plant_facts(model) if isinstance(model, BooleanPlant) else _model_facts(model)
         facts |= _dont_cares(file)
         print_json("inspect", facts) if as_json else print_table(str(file), _rows(facts))
         return
-    task = load_problem(file).task
+    problem = load_any_problem(file)
+    if isinstance(problem, HiddenProblem):
+        _inspect_hidden_problem(file, problem, as_json)
+        return
+    task = problem.task
     quotient = take_quotient(task)
     obstruction = find_obstruction(task, quotient=quotient)
     facts = _task_facts(quotient, obstruction)
+    print_json("inspect", facts) if as_json else _print_task(file, facts)
+    if obstruction is not None:
+        raise typer.Exit(1)
+
+
+def _inspect_hidden(file: Path, model: HiddenModel, as_json: bool) -> None:
+    from ascertain.cli.hidden import class_facts, file_notes, hidden_facts
+    from ascertain.cli.output import print_json, print_line, print_table
+
+    facts = {**hidden_facts(model), **class_facts(model)}
+    facts["notes"] = [*file_notes(file), *facts["notes"]]
+    if as_json:
+        print_json("inspect", facts)
+        return
+    notes = facts.pop("notes")
+    print_table(str(file), _rows(facts))
+    for remark in notes:
+        print_line(f"Note: {remark}.")
+
+
+def _inspect_hidden_problem(file: Path, problem: HiddenProblem, as_json: bool) -> None:
+    from ascertain.cli.hidden import task_facts
+    from ascertain.cli.output import print_json
+    from ascertain.quotients.hidden import find_hidden_obstruction, take_hidden_quotient
+
+    quotient = take_hidden_quotient(problem.task)
+    obstruction = find_hidden_obstruction(problem.task, quotient=quotient)
+    facts = task_facts(quotient, obstruction)
+    facts["notes"] = list(problem.notes)
     print_json("inspect", facts) if as_json else _print_task(file, facts)
     if obstruction is not None:
         raise typer.Exit(1)
@@ -130,13 +172,15 @@ def _obstruction_facts(task: Task, obstruction: Obstruction) -> dict[str, Any]:
 def _print_task(file: Path, facts: dict[str, Any]) -> None:
     from ascertain.cli.output import print_line, print_table, shorten
 
-    obstruction = facts.pop("obstruction")
+    obstruction, notes = facts.pop("obstruction"), facts.pop("notes", [])
     print_table(str(file), _rows(facts))
+    for remark in notes:
+        print_line(f"Note: {remark}.")
     if obstruction is None:
-        print_line(
-            "No two hypotheses with different labels are obstructed; whether an experiment settles them all is for the "
-            "solver to say."
+        rest = (
+            "." if facts["kind"] == "hidden" else "; whether an experiment settles them all is for the solver to say."
         )
+        print_line(f"No two hypotheses with different labels are obstructed{rest}")
         return
     print_line(f"Obstructed: {obstruction['sentence']}.")
     groups = ["{" + ", ".join(group) + "}" if len(group) > 1 else group[0] for group in obstruction["coarsening"]]

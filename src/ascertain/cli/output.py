@@ -22,7 +22,10 @@ def print_json(verb: str, data: Mapping[str, Any]) -> None:
     from ascertain import __version__
 
     head = {"schema": f"ascertain/{verb}", "schema_version": SCHEMA_VERSION, "version": __version__}
-    sys.stdout.write(json.dumps({**head, **data}, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    text = json.dumps({**head, **data}, indent=2, ensure_ascii=False, allow_nan=False)
+    if any("\ud800" <= c <= "\udfff" for c in text):  # a name with half of a surrogate pair, which is no UTF-8
+        text = json.dumps({**head, **data}, indent=2, allow_nan=False)
+    sys.stdout.write(text + "\n")
 
 
 def print_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[str] | None = None) -> None:

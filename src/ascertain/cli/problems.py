@@ -7,13 +7,19 @@ from pathlib import Path
 
 from ascertain.cli.progress import announce_compilation
 from ascertain.errors import FileError
-from ascertain.task.problem import Problem, read_problem
+from ascertain.task.problem import HiddenProblem, Problem, read_any_problem, read_problem
 
 
 def load_problem(path: Path) -> Problem:
     """The problem of a file."""
     announce_compilation()
     return read_problem(path)
+
+
+def load_any_problem(path: Path) -> Problem | HiddenProblem:
+    """The problem of a file, about a hidden model too."""
+    announce_compilation()
+    return read_any_problem(path)
 
 
 def refuse_overwriting(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> None:

@@ -20,20 +20,31 @@ def command(
     problem: ProblemFile,
     as_json: AsJson = False,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write the reduced model to this file (.json or .dot).")
+        Path | None, typer.Option("--out", help="Write the reduced model to this file (.json, .dot, .pomdp).")
     ] = None,
 ) -> None:
     """Merge the states that no experiment tells apart.
 
     Example:  ascertain quotient problem.toml --out reduced.json
     """
-    from ascertain.cli.output import print_json
-    from ascertain.cli.problems import load_problem, refuse_overwriting
+    from ascertain.cli.hidden import print_quotient, quotient_facts
+    from ascertain.cli.output import note, print_json
+    from ascertain.cli.problems import load_any_problem, refuse_overwriting
     from ascertain.model.files import write_model
+    from ascertain.quotients.hidden import take_hidden_quotient
     from ascertain.quotients.quotient import take_quotient
+    from ascertain.task.problem import HiddenProblem
 
-    posed = load_problem(problem)
+    posed = load_any_problem(problem)
     refuse_overwriting([out], posed.sources)
+    if isinstance(posed, HiddenProblem):
+        for remark in posed.notes:
+            note(remark)
+        hidden = take_hidden_quotient(posed.task)
+        if out is not None:
+            write_model(hidden.reduced.model, out)
+        print_json("quotient", quotient_facts(hidden)) if as_json else print_quotient(problem, hidden)
+        return
     quotient = take_quotient(posed.task)
     if out is not None:
         write_model(quotient.reduced.model, out)

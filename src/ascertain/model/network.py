@@ -30,6 +30,8 @@ from ascertain.types import IntArray
 
 MAX_INPUTS = 10
 MAX_OBSERVED = 16
+MAX_TABLE_BITS = 22
+"""State variables and inputs together, of a network whose states are listed."""
 
 
 @final
@@ -88,11 +90,20 @@ class BooleanNetwork:
                 f"the network has {len(self.bits)} state variables; at most {MAX_ENUMERATED_BITS} are listed, declare "
                 "more inputs or take it as a Boolean plant"
             )
+        if len(self.bits) + len(self.inputs) > MAX_TABLE_BITS:
+            raise LimitError(
+                f"the network has {len(self.bits)} state variables and {len(self.inputs)} inputs; at most "
+                f"{MAX_TABLE_BITS} together are listed, declare fewer inputs or take it as a Boolean plant"
+            )
         states = np.arange(1 << len(self.bits), dtype=np.uint64)
-        steps = [self._update(states, values) for values in self._valuations()]
-        words = [sum((after[v] << np.uint64(k) for k, v in enumerate(self.observed)), states * 0) for after in steps]
+        words: list[WordArray] = []
+        packed: list[IntArray] = []
+        for values in self._valuations():
+            after = self._update(states, values)
+            words.append(sum((after[v] << np.uint64(k) for k, v in enumerate(self.observed)), states * 0))
+            packed.append(self._pack(after))
         shown, output = np.unique(np.stack(words, axis=1), return_inverse=True)
-        successor = np.stack([self._pack(after) for after in steps], axis=1)
+        successor = np.stack(packed, axis=1)
         return Machine(
             states=tuple(_spell(self.bits, s) for s in range(len(states))),
             actions=tuple(self._name_inputs(values) for values in self._valuations()),

@@ -11,6 +11,7 @@ import json
 from fractions import Fraction
 from typing import Any
 
+from ascertain.errors import TaskError
 from ascertain.model import BooleanPlant, Machine, Model
 from ascertain.task.plant_task import BitsRule, ExpressionRule, LabelRule, NominalRule, PlantTask, Question, StateRule
 from ascertain.task.task import Task
@@ -21,8 +22,17 @@ VERSION = 1
 
 
 def canonical_bytes(data: object) -> bytes:
-    """Canonical JSON of plain data, without a final newline."""
-    return json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+    """Canonical JSON of plain data, without a final newline; not all that a file can hold has such a form."""
+    try:
+        return json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise TaskError(
+            f"a name holds {half!a}, half of a surrogate pair, which is not a character; tasks, journals and "
+            "certificates are UTF-8, so rename it"
+        ) from None
+    except (ValueError, RecursionError):
+        raise TaskError("an infinite number, or data nested too deeply, has no canonical form; write neither") from None
 
 
 def task_data(task: Question) -> dict[str, Any]:

@@ -14,10 +14,10 @@ The table form is meant unless its only key is one of the words nominal, pattern
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias, cast
+from typing import ClassVar, Protocol, TypeAlias, cast
 
 from ascertain.errors import TaskError, did_you_mean
-from ascertain.model import BooleanPlant, Model
+from ascertain.model import BooleanPlant
 from ascertain.model.expression import parse_expression
 from ascertain.model.network import BooleanNetwork
 from ascertain.task.pattern import search_names
@@ -28,11 +28,24 @@ NamedBits: TypeAlias = BooleanPlant | BooleanNetwork
 LabelSpec: TypeAlias = str | Mapping[str, object] | Callable[[str], str]
 """How labels are given: a word, a table, or (from Python) a function of the state's name."""
 
+
+class Named(Protocol):
+    """What has names to label: a model with listed states, or the hypotheses about a hidden one."""
+
+    kind: ClassVar[str]
+
+    @property
+    def states(self) -> tuple[str, ...]: ...
+    @property
+    def origin(self) -> tuple[str, ...]: ...
+    def state_named(self, name: str, where: str = "state") -> State: ...
+
+
 OTHER = "other"
 _WORDS = ("nominal", "pattern", "bits", "expression")
 
 
-def label_states(model: Model, spec: LabelSpec, states: Iterable[State], plant: NamedBits | None = None) -> list[str]:
+def label_states(model: Named, spec: LabelSpec, states: Iterable[State], plant: NamedBits | None = None) -> list[str]:
     """The labels of these states, in their order; `plant` is what the model enumerates, if it does."""
     wanted = list(states)
     if callable(spec):
@@ -46,7 +59,7 @@ def label_states(model: Model, spec: LabelSpec, states: Iterable[State], plant: 
     return _by_table(model, spec, wanted)
 
 
-def _by_word(model: Model, word: str, states: list[State]) -> list[str]:
+def _by_word(model: Named, word: str, states: list[State]) -> list[str]:
     if word == "state":
         return [model.states[s] for s in states]
     if word == "machine":
@@ -57,7 +70,7 @@ def _by_word(model: Model, word: str, states: list[State]) -> list[str]:
     raise TaskError(f'label: {word!r} is not understood; write "state", "machine" or a table{known}')
 
 
-def _by_rule(model: Model, plant: NamedBits | None, word: str, value: object, states: list[State]) -> list[str]:
+def _by_rule(model: Named, plant: NamedBits | None, word: str, value: object, states: list[State]) -> list[str]:
     if word in {"bits", "expression"}:
         if plant is None:
             raise TaskError(f"label: {word} is for Boolean plants and networks; this model is a {model.kind}")
@@ -85,7 +98,7 @@ def _by_expression(plant: NamedBits, value: object, states: list[State]) -> list
     return [str(expression.holds(s)).lower() for s in states]
 
 
-def _by_table(model: Model, table: Mapping[str, object], states: list[State]) -> list[str]:
+def _by_table(model: Named, table: Mapping[str, object], states: list[State]) -> list[str]:
     for name, label in table.items():
         if name != "*":
             model.state_named(name, "label")

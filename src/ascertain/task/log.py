@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from ascertain.errors import FileError, did_you_mean
+from ascertain.errors import FileError
+from ascertain.model.files.json_text import named, near
 from ascertain.model.files.text import read_text
 
 COLUMNS = ("command", "reading", "trusted")
@@ -45,7 +46,7 @@ def read_log(path: Path) -> tuple[Record, ...]:
 def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     reader = csv.reader(io.StringIO(text), strict=True)
     try:
-        header = [name.strip() for name in next(reader)]
+        header = [name.strip() for name in next(reader, list[str]())]
         _check_columns(path, 1, header)
         for row in reader:
             if not row:
@@ -74,10 +75,12 @@ def _json_rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 def _check_columns(path: Path, line: int, names: list[str]) -> None:
     for name in names:
         if name not in COLUMNS:
-            raise FileError(f"{path}:{line}: unknown column {name!r}{did_you_mean(name, COLUMNS)}")
+            raise FileError(f"{path}:{line}: unknown column {named(name)}{near(name, COLUMNS)}")
     for name in COLUMNS[:2]:
         if names.count(name) != 1:
             raise FileError(f"{path}:{line}: one column {name!r} is needed; the columns are command,reading,trusted")
+    if len(names) > len(set(names)):
+        raise FileError(f"{path}:{line}: the column 'trusted' stands twice; once is right")
 
 
 def _record(path: Path, line: int, row: dict[str, Any]) -> Record:

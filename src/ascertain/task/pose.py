@@ -15,6 +15,7 @@ from ascertain.errors import TaskError, did_you_mean
 from ascertain.model import BooleanPlant, Machine, Model
 from ascertain.model.boolean import enumerate_machine, list_states
 from ascertain.model.build import complete, forbid_entering, restrict, with_reset
+from ascertain.model.hidden import HiddenModel
 from ascertain.model.network import BooleanNetwork
 from ascertain.model.noisy import with_flip
 from ascertain.rational import rational_field
@@ -118,7 +119,9 @@ def prepare(
     return model
 
 
-def action_costs(model: Model | BooleanPlant, cost: Mapping[str, Number], default: Number) -> tuple[Fraction, ...]:
+def action_costs(
+    model: Model | BooleanPlant | HiddenModel, cost: Mapping[str, Number], default: Number
+) -> tuple[Fraction, ...]:
     """The cost of every action: its own where it has one."""
     for name in cost:
         if name not in model.actions:

@@ -7,7 +7,6 @@ that is not known is an error that offers the one that was probably meant.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +16,10 @@ from typing import Any, cast
 from ascertain.errors import AscertainError, FileError, LimitError, TaskError
 from ascertain.model import BooleanPlant, Model
 from ascertain.model.boolean import MAX_ENUMERATED_BITS
+from ascertain.model.files.pomdp import Pomdp
 from ascertain.model.files.text import read_text
+from ascertain.model.files.toml_text import parse_toml
+from ascertain.model.hidden import HiddenModel
 from ascertain.model.network import BooleanNetwork
 from ascertain.task.fields import (
     check_keys,
@@ -28,6 +30,7 @@ from ascertain.task.fields import (
     read_section,
     read_value,
 )
+from ascertain.task.hidden_task import Beliefs, HiddenTask, pose_hidden, read_beliefs
 from ascertain.task.plant_task import Question, pose_plant
 from ascertain.task.pose import Log, Pattern, Reset, pose, prepare
 from ascertain.task.sections import ObserveSection, OperationSection, read_observe, read_operation
@@ -43,7 +46,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "network": ("inputs", "observed", "as"),
 }
 """The sections of fixed keys; [cost] has the names of actions for keys and [weights] those of states."""
-TOP = ("model", "models", "undefined", "dont_care", "cost", "weights", *KEYS, "observe", "operation")
+TOP = ("model", "models", "undefined", "dont_care", "inexact_rows", "cost", "weights", *KEYS, "observe", "operation")
 
 
 @dataclass(frozen=True)
@@ -75,10 +78,33 @@ class Problem:
         return self.listed
 
 
+@dataclass(frozen=True)
+class HiddenProblem:
+    """What a problem file about a hidden model says."""
+
+    path: Path
+    task: HiddenTask
+    notes: tuple[str, ...]
+    """What the reader of the model remarked on: what was not used, and what was changed."""
+    sources: tuple[Path, ...]
+    """The files that it was read from; none of them should be written over."""
+
+
 def read_problem(path: str | Path) -> Problem:
+    """Read, check and pose the problem of a file; one about a hidden model is refused."""
+    problem = read_any_problem(path)
+    if isinstance(problem, HiddenProblem):
+        raise TaskError(
+            f"{path}: the model is hidden, and this needs a machine, whose transitions are certain; inspect and "
+            "quotient take hidden models, and HiddenWorld observes them from Python"
+        )
+    return problem
+
+
+def read_any_problem(path: str | Path) -> Problem | HiddenProblem:
     """Read, check and pose the problem of a file."""
     path = Path(path)
-    data = _parse(path, read_text(path))
+    data = parse_toml(read_text(path), str(path), parse_float=str)
     try:
         return _pose(path, data)
     except FileError:
@@ -88,22 +114,17 @@ def read_problem(path: str | Path) -> Problem:
         raise type(reason)(message if message.startswith(f"{path}:") else f"{path}: {message}") from None
 
 
-def _parse(path: Path, text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text, parse_float=str)
-    except tomllib.TOMLDecodeError as reason:
-        raise FileError(f"{path}: not TOML: {reason}") from None
-    except (ValueError, RecursionError):
-        raise FileError(f"{path}: not TOML: a number is too long or tables are nested too deeply") from None
-
-
-def _pose(path: Path, data: dict[str, Any]) -> Problem:
+def _pose(path: Path, data: dict[str, Any]) -> Problem | HiddenProblem:
     check_keys("", data, TOP)
     sections = {name: read_section(data, name) for name in ("cost", "weights", "observe", "operation", *KEYS)}
     for name, known in KEYS.items():
         check_keys(f"[{name}] ", sections[name], known)
     source, common = read_source(path, data)
     words = _words(path, data, sections, common)
+    if isinstance(source, HiddenModel | Pomdp):
+        return _pose_hidden(path, data, source, words)
+    if isinstance(words["hypotheses"], Beliefs):
+        raise TaskError("[task] hypotheses: beliefs are for hidden models; list states, or give a pattern or a log")
     if isinstance(source, BooleanNetwork) and sections["network"].get("as") == "plant":
         source, words["flip"] = source.plant(words["flip"]), Fraction(0)
     model = source.machine() if isinstance(source, BooleanNetwork) else source
@@ -121,6 +142,14 @@ def _pose(path: Path, data: dict[str, Any]) -> Problem:
         observe=read_observe(sections["observe"]),
         sources=_sources(path, data),
     )
+
+
+def _pose_hidden(path: Path, data: dict[str, Any], source: HiddenModel | Pomdp, words: dict[str, Any]) -> HiddenProblem:
+    unused = [f"[{name}]" for name in ("weights", "operation", "observe") if name in data]
+    if unused:
+        raise TaskError(f"{unused[0]} is for machines and Boolean plants; this model is hidden, so leave it out")
+    model, notes = (source.model, source.notes) if isinstance(source, Pomdp) else (source, ())
+    return HiddenProblem(path, pose_hidden(model, **words), notes, _sources(path, data))
 
 
 def _words(
@@ -181,9 +210,11 @@ def _hypotheses(path: Path, value: object) -> Any:
     if isinstance(value, dict):
         table = cast(dict[str, Any], value)
         where = "[task] hypotheses: "
-        check_keys(where, table, ("log", "pattern"))
+        check_keys(where, table, ("log", "pattern", "beliefs"))
         if len(table) != 1:
-            raise TaskError(f"{where}give either a log or a pattern")
+            raise TaskError(f"{where}give either a log or a pattern, or the beliefs of a hidden model")
+        if "beliefs" in table:
+            return read_beliefs(table["beliefs"])
         if "pattern" in table:
             return Pattern(read_value(table, "pattern", "", (str,), where))
         return Log(path.parent / read_value(table, "log", "", (str,), where))

@@ -10,13 +10,18 @@ from ascertain.model import BooleanPlant, Model
 from ascertain.model.files import read_listed, read_model
 from ascertain.model.files.bnet import read_network
 from ascertain.model.files.boolean_toml import plant_from_data
-from ascertain.model.files.json_model import parse_model_data
+from ascertain.model.files.json_hidden import parse_any_model
 from ascertain.model.files.kiss2 import read_kiss2
+from ascertain.model.files.pomdp import Pomdp, parse_pomdp
+from ascertain.model.files.pomdp_rows import InexactRows
+from ascertain.model.files.text import read_text
+from ascertain.model.hidden import HiddenModel
 from ascertain.model.network import BooleanNetwork
 from ascertain.model.union import common_actions, union
 from ascertain.task.fields import read_names, read_one_of, read_section, read_value
 
-Source: TypeAlias = Model | BooleanPlant | BooleanNetwork
+Source: TypeAlias = Model | BooleanPlant | BooleanNetwork | HiddenModel | Pomdp
+"""A Cassandra file comes with its notes."""
 
 
 def read_source(path: Path, data: dict[str, Any]) -> tuple[Source, tuple[str, ...]]:
@@ -31,12 +36,18 @@ def read_source(path: Path, data: dict[str, Any]) -> tuple[Source, tuple[str, ..
         raise TaskError("[network] is for Boolean networks in .bnet files")
     if suffix not in {".kiss", ".kiss2"} and "dont_care" in data:
         raise TaskError("dont_care is for KISS2 files; other models have no don't-cares")
+    if suffix != ".pomdp" and "inexact_rows" in data:
+        raise TaskError("inexact_rows is for .POMDP files; the rows of other models sum to one")
     if not isinstance(given, str):
-        model = (plant_from_data if "bits" in given else parse_model_data)(given, f"{path}: model")
+        model = (plant_from_data if "bits" in given else parse_any_model)(given, f"{path}: model")
     elif suffix == ".bnet":
         return _declare(read_network(path.parent / given), read_section(data, "network")), ()
     elif suffix in {".kiss", ".kiss2"}:
         model = read_kiss2(path.parent / given, read_one_of(data, "dont_care", ("forbidden", "completed"), ""))
+    elif suffix == ".pomdp":
+        inexact: InexactRows = read_one_of(data, "inexact_rows", ("refused", "renormalised"), "")
+        said = parse_pomdp(read_text(path.parent / given), str(path.parent / given), inexact)
+        return said, said.model.actions
     else:
         model = read_model(path.parent / given)
     return model, model.actions

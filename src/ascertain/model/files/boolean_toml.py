@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -23,6 +22,7 @@ from ascertain.kernels.boolean_code import OPERATIONS
 from ascertain.model.boolean import MAX_BITS, BooleanPlant, Command, Gate
 from ascertain.model.files.json_text import named, near
 from ascertain.model.files.text import read_text
+from ascertain.model.files.toml_text import parse_toml
 from ascertain.rational import rational_field
 
 MAX_CHARACTERS = 16 * 2**20
@@ -39,8 +39,8 @@ def read_boolean(path: str | Path) -> BooleanPlant:
 def is_plant(path: str | Path) -> bool:
     """Whether a TOML file says bits, as a plant does and a problem does not."""
     try:
-        return "bits" in tomllib.loads(read_text(path))
-    except (ValueError, RecursionError):
+        return "bits" in parse_toml(read_text(path), str(path))
+    except FileError:
         return False
 
 
@@ -48,15 +48,7 @@ def parse_boolean(text: str, where: str) -> BooleanPlant:
     """The plant in the text of a TOML file; `where` begins every error message."""
     if len(text) > MAX_CHARACTERS:
         raise FileError(f"{where}: the file has {len(text)} characters; at most {MAX_CHARACTERS} are read")
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise FileError(f"{where}: this is not TOML ({error}); a Boolean plant in TOML was expected") from None
-    except (RecursionError, ValueError):
-        raise FileError(
-            f"{where}: the TOML is nested too deeply or has too long a number; a plant has neither"
-        ) from None
-    return plant_from_data(data, where)
+    return plant_from_data(parse_toml(text, where), where)
 
 
 def plant_from_data(data: Mapping[str, Any], where: str) -> BooleanPlant:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ascertain.errors import FileError
 
-MAX_CELLS = 2**27
-"""States times actions; each table of a model then takes at most half a gibibyte."""
+MAX_CELLS = 2**25
+"""States times actions; each table of a model then takes at most an eighth of a gibibyte."""
 
 
 def check_size(where: str, num_states: int, num_actions: int) -> tuple[int, int]:

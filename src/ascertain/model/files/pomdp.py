@@ -1,0 +1,137 @@
+"""Hidden models in Cassandra's `.POMDP` format: T, the law of the next state, and O, that of the reading there.
+
+    discount: 0.95                     read and not used, as are values and R, the rewards
+    values: reward
+    states: left right                 names, or how many there are
+    actions: 2
+    observations: hear-left hear-right
+    start: 0.5 0.5                     a belief | uniform | one state | start include: S ... | start exclude: S ...
+    T: 0 identity                      T: action         and a matrix, identity or uniform
+    T: 1 : left 0.5 0.5                T: action : state and a row, uniform or reset (to the start)
+    O: * : left : hear-left 0.85       O: action : next state : reading and one number; * stands for all
+    R: * : * : * : * -1
+
+The joint law is P(t, y | s, a) = T(t | s, a) O(y | t, a). Words may stand on any line, "#" begins a comment, later
+lines write over earlier ones, and what no line says is 0. States, actions and readings are given by name or by number
+from 0; where a listed name is a number itself, numbers are names. Numbers are exact as they are written, and 1/3 is
+read too. A row of T or O must sum to one exactly; a row that is off by rounding is refused, unless the caller asks for
+it to be renormalised, and then a *note* says so. A row of O may be left out where its action never leads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import NoReturn, final
+
+from ascertain.errors import FileError, LimitError
+from ascertain.model.files.pomdp_rows import InexactRows, Row, settle_row, show_sum
+from ascertain.model.files.pomdp_syntax import Reading
+from ascertain.model.files.text import read_text
+from ascertain.model.hidden import HiddenModel, JointLaw, make_belief, make_joint
+
+MAX_ENTRIES = 4_000_000
+"""Entries of the joint law, equal rows counted once."""
+
+
+@final
+@dataclass(frozen=True)
+class Pomdp:
+    """What a file says: the model, and remarks on what was not used or was changed."""
+
+    model: HiddenModel
+    notes: tuple[str, ...]
+
+
+def read_pomdp(path: str | Path, inexact: InexactRows = "refused") -> HiddenModel:
+    """The hidden model in a Cassandra file."""
+    return parse_pomdp(read_text(path), str(path), inexact).model
+
+
+def parse_pomdp(text: str, where: str, inexact: InexactRows = "refused") -> Pomdp:
+    """The model in the text of a Cassandra file, with notes; `where` begins every error message."""
+    said = Reading(text, where)
+    said.read()
+    for what in ("states", "actions", "observations"):
+        if what not in said.names:
+            raise FileError(f"{where}: {what} are missing; they are listed like '{what}: NAME NAME ...'")
+    changed = _settle(said, inexact)
+    model = HiddenModel(
+        states=said.names["states"],
+        actions=said.names["actions"],
+        readings=said.names["observations"],
+        joint=_Joining(said).join(),
+        initial=() if said.start is None else (make_belief(said.start),),
+    )
+    return Pomdp(model, (*changed, *_remarks(said)))
+
+
+def _settle(said: Reading, inexact: InexactRows) -> list[str]:
+    """Every row of T and O, and the start, sums to one; what was changed for that."""
+    states, actions = said.names["states"], said.names["actions"]
+    changed: list[tuple[str, int, Fraction]] = []
+    if said.start is not None:
+        error = settle_row(said.start, f"{said.where}:{said.start_line}: start: the belief", inexact)
+        changed.append(("start", int(error != 0), error))
+    for rows in (said.transition, said.observation):
+        number, worst = rows.settle(lambda a, s: f"the row of action {actions[a]!r} and state {states[s]!r}", inexact)
+        changed.append((rows.letter, number, worst))
+    return [
+        f"{what}: {number} rows did not sum to 1, by up to {show_sum(worst)}, and WERE RENORMALISED: the model is not "
+        "exactly the one in the file"
+        for what, number, worst in changed
+        if number
+    ]
+
+
+def _remarks(said: Reading) -> Iterable[str]:
+    if said.num_rewards:
+        yield f"R: {said.num_rewards} rewards are not used: they bear on what to do, not on what can be told"
+    if said.seen & {"discount", "values"}:
+        yield "discount and values are not used"
+    if said.start is None:
+        yield "no start is given: the belief that the plant begins with is unknown"
+
+
+@final
+class _Joining:
+    """The joint laws while they are made; equal rows of T are joined once."""
+
+    def __init__(self, said: Reading) -> None:
+        self.said = said
+        self.known: dict[tuple[int, int], JointLaw] = {}
+        self.num_entries = 0
+
+    def join(self) -> tuple[tuple[JointLaw, ...], ...]:
+        num_states, num_actions = self.said.size("states"), self.said.size("actions")
+        return tuple(tuple(self.law(a, s) for a in range(num_actions)) for s in range(num_states))
+
+    def law(self, a: int, s: int) -> JointLaw:
+        row = self.said.transition.rows.get((a, s))
+        if row is None:
+            self.lack("T", a, s)
+        if (a, id(row)) not in self.known:
+            self.known[a, id(row)] = self.join_row(a, row)
+        return self.known[a, id(row)]
+
+    def join_row(self, a: int, row: Row) -> JointLaw:
+        entries: dict[tuple[int, int], Fraction] = {}
+        for t, p in row.items():
+            given = self.said.observation.rows.get((a, t))
+            if given is None:
+                self.lack("O", a, t)
+            self.num_entries += len(given)
+            if self.num_entries > MAX_ENTRIES:
+                raise LimitError(f"{self.said.where}: the joint law has more than {MAX_ENTRIES} entries, the most read")
+            for y, q in given.items():
+                entries[t, y] = p * q
+        return make_joint(entries)
+
+    def lack(self, letter: str, a: int, s: int) -> NoReturn:
+        actions, states = self.said.names["actions"], self.said.names["states"]
+        raise FileError(
+            f"{self.said.where}: {letter} says nothing about action {actions[a]!r} and state {states[s]!r}; a row that "
+            "sums to 1 is needed"
+        )

@@ -1,0 +1,116 @@
+"""A table of laws while a Cassandra file fills it: a row for each action and state, and later lines write over earlier.
+
+A row is a law over next states (T) or over readings (O). Wildcards and whole matrices put one row in many places, so
+rows are shared until a line changes one of them, and what a short line may write out is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import Literal, TypeAlias, final
+
+from ascertain.errors import FileError, LimitError
+from ascertain.model.hidden import sum_exactly
+from ascertain.rational import have_small_denominator
+
+InexactRows: TypeAlias = Literal["refused", "renormalised"]
+Row: TypeAlias = dict[int, Fraction]
+Describe: TypeAlias = Callable[[int, int], str]
+"""What to call the row of an action and a state."""
+
+MAX_WRITES = 4_000_000
+"""Entries, and whole rows, that a file may write, wildcards written out."""
+TOLERANCE = Fraction(1, 100_000)
+"""How far from 1 a row may be that is renormalised."""
+
+
+@final
+class Rows:
+    """`rows[a, s]`, with the line that each was last written in. Zeros are not kept."""
+
+    def __init__(self, letter: str, where: str) -> None:
+        self.letter, self.where = letter, where
+        self.rows: dict[tuple[int, int], Row] = {}
+        self.line: dict[tuple[int, int], int] = {}
+        self._own: set[tuple[int, int]] = set()
+        """The rows that no other place shares."""
+        self._num_writes = 0
+
+    def put_entry(
+        self, actions: Sequence[int], states: Sequence[int], columns: Sequence[int], p: Fraction, line: int
+    ) -> None:
+        """The same probability in every one of these places."""
+        self._count(len(actions) * len(states) * len(columns), line)
+        for a in actions:
+            for s in states:
+                row = self._row_to_change((a, s), line)
+                for c in columns:
+                    if p:
+                        row[c] = p
+                    else:
+                        row.pop(c, None)
+
+    def put_row(self, actions: Sequence[int], states: Iterable[int], row: Row, line: int) -> None:
+        """The same row in every one of these places."""
+        for s in states:
+            self._count(len(actions), line)
+            for a in actions:
+                self.rows[a, s], self.line[a, s] = row, line
+                self._own.discard((a, s))
+
+    def _row_to_change(self, key: tuple[int, int], line: int) -> Row:
+        self.line[key] = line
+        if key not in self._own:
+            row = self.rows.get(key, {})
+            self._count(len(row), line)
+            self.rows[key] = dict(row)
+            self._own.add(key)
+        return self.rows[key]
+
+    def _count(self, writes: int, line: int) -> None:
+        self._num_writes += writes
+        if self._num_writes > MAX_WRITES:
+            raise LimitError(
+                f"{self.where}:{line}: {self.letter}: more than {MAX_WRITES} entries once wildcards and matrices are "
+                "written out; a smaller model is needed"
+            )
+
+    def settle(self, describe: Describe, inexact: InexactRows) -> tuple[int, Fraction]:
+        """Check that every row sums to one, or make it so; how many rows were changed, and the largest error."""
+        errors: dict[int, Fraction] = {}
+        for key, row in self.rows.items():
+            if id(row) not in errors:
+                here = f"{self.where}:{self.line[key]}: {self.letter}: {describe(*key)}"
+                errors[id(row)] = settle_row(row, here, inexact)
+        worst = max(errors.values(), default=Fraction(0))
+        return sum(errors[id(row)] != 0 for row in self.rows.values()), worst
+
+
+def settle_row(row: Row, here: str, inexact: InexactRows) -> Fraction:
+    """Check that a row sums to one, or divide it by its sum; how far it was off."""
+    if not have_small_denominator(row.values()):
+        raise FileError(f"{here} needs a huge common denominator; round its numbers")
+    total = sum_exactly(row.values())
+    error = abs(total - 1)
+    if error == 0:
+        return error
+    if error > TOLERANCE:
+        raise FileError(f"{here} sums to {show_sum(total)}; it must sum to 1")
+    if inexact == "refused":
+        raise FileError(
+            f"{here} sums to {show_sum(total)}, not exactly 1; write its numbers as fractions, or say inexact_rows "
+            '= "renormalised" in a problem file'
+        )
+    for c in row:
+        row[c] /= total
+    return error
+
+
+def show_sum(total: Fraction) -> str:
+    """A sum as people write it: as a decimal where that is short and exact, else as a fraction or nearly."""
+    for digits in range(13):
+        scaled = total * 10**digits
+        if scaled.denominator == 1:
+            return f"{float(total):.{digits}f}" if digits else str(total)
+    return str(total) if max(total.as_integer_ratio()) < 10**12 else f"about {float(total):.12g}"

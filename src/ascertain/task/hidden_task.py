@@ -1,0 +1,202 @@
+"""A question about a hidden model: hypotheses are beliefs that the plant may begin with, each with its label.
+
+A hypothesis that names a state is the belief that is certain of it. Labels are about the start: they belong to the
+hypothesis, whatever the experiment does to the plant. A question about the current state has no place here, as the
+current state of a hidden model stays a belief.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, TypeAlias, cast, final
+
+from ascertain.errors import TaskError, did_you_mean
+from ascertain.model.abstract import check_names
+from ascertain.model.hidden import Belief, HiddenModel, certain, make_belief, sum_exactly
+from ascertain.model.hidden_build import complete_hidden, forbid_entering_hidden, restrict_hidden, with_hidden_reset
+from ascertain.rational import have_small_denominator, rational_field
+from ascertain.task.labels import LabelSpec, label_states
+from ascertain.task.pattern import search_names
+from ascertain.task.pose import Log, Number, Pattern, Reset, action_costs
+from ascertain.task.task import About
+from ascertain.types import State
+
+
+@final
+@dataclass(frozen=True)
+class Beliefs:
+    """Hypotheses: beliefs by name, each a table from states to probabilities."""
+
+    table: Mapping[str, Mapping[str, Number]]
+
+
+Choice: TypeAlias = str | Sequence[str] | Pattern | Log | Beliefs
+"""Which beliefs: "all" states, the "initial" beliefs, states by name or pattern, or beliefs by name."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class HiddenTask:
+    """Hypothesis h is `belief[h]`, called `name[h]`, and `labels[label[h]]` is right if it is true; validated once."""
+
+    model: HiddenModel
+    belief: tuple[Belief, ...]
+    name: tuple[str, ...]
+    label: tuple[int, ...]
+    labels: tuple[str, ...]
+    cost: tuple[Fraction, ...]
+    alpha: Fraction = Fraction(0)
+    beta: Fraction = Fraction(0)
+
+    about: ClassVar[About] = "start"
+
+    def __post_init__(self) -> None:
+        if not self.belief or not len(self.belief) == len(self.name) == len(self.label):
+            raise TaskError("a task needs at least one hypothesis, each with a belief, a name and a label")
+        for belief, name in zip(self.belief, self.name, strict=True):
+            self.model.check_belief(belief, f"hypothesis {name!r}")
+        if not all(0 <= k < len(self.labels) for k in self.label) or len(set(self.labels)) < len(self.labels):
+            raise TaskError(f"labels must differ, and each hypothesis has one of them, 0 .. {len(self.labels) - 1}")
+        if len(set(zip(self.belief, self.label, strict=True))) < len(self.belief):
+            raise TaskError("a hypothesis (belief and label) is listed twice")
+        if len(self.cost) != self.model.num_actions or not all(c > 0 for c in self.cost):
+            raise TaskError(f"there must be a positive cost for each of the {self.model.num_actions} actions")
+        for what, risk in (("alpha", self.alpha), ("beta", self.beta)):
+            if not 0 <= risk < 1:
+                raise TaskError(f"{what} is {risk}; a probability in [0, 1) is needed")
+
+    @property
+    def num_hypotheses(self) -> int:
+        return len(self.belief)
+
+
+def pose_hidden(
+    model: HiddenModel,
+    *,
+    hypotheses: Choice = "all",
+    label: LabelSpec = "state",
+    about: About = "start",
+    actions: Sequence[str] | None = None,
+    undefined: str = "forbidden",
+    cost: Mapping[str, Number] | None = None,
+    default_cost: Number = 1,
+    reset: Reset | None = None,
+    never: Sequence[str] = (),
+    flip: Number = 0,
+    alpha: Number = 0,
+    beta: Number = 0,
+) -> HiddenTask:
+    """The question of `pose`, about a hidden model."""
+    if about != "start":
+        raise TaskError(
+            'about: the current state of a hidden model stays a belief and cannot be certified; ask about the "start"'
+        )
+    if rational_field(flip, "flip", TaskError):
+        raise TaskError("noise: flip is for a machine without noise; this model says its noise itself")
+    if undefined not in {"forbidden", "self-loop"}:
+        raise TaskError(f'undefined: {undefined!r} is not understood; write "forbidden" or "self-loop"')
+    plant = _prepare(model, actions, undefined == "self-loop", reset, never)
+    chosen = _choose(plant, hypotheses)
+    names = label_states(_Named(tuple(chosen)), label, range(len(chosen)))
+    place = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    return HiddenTask(
+        model=plant,
+        belief=tuple(chosen.values()),
+        name=tuple(chosen),
+        label=tuple(place[name] for name in names),
+        labels=tuple(place),
+        cost=action_costs(plant, cost or {}, default_cost),
+        alpha=rational_field(alpha, "alpha", TaskError),
+        beta=rational_field(beta, "beta", TaskError),
+    )
+
+
+def _prepare(
+    model: HiddenModel, actions: Sequence[str] | None, loops: bool, reset: Reset | None, never: Sequence[str]
+) -> HiddenModel:
+    """The model as the experimenter may use it: fewer actions, completed, with a reset, and safe."""
+    if actions is not None:
+        model = restrict_hidden(model, actions)
+    if loops:
+        model = complete_hidden(model)
+    if reset is not None:
+        to = None if reset.to is None else model.state_named(reset.to, "reset: to")
+        model = with_hidden_reset(model, reset.action, reading=reset.reading, to=to)
+    if never:
+        model = forbid_entering_hidden(model, [model.state_named(name, "safety: never") for name in never])
+    return model
+
+
+def _choose(model: HiddenModel, choice: Choice) -> dict[str, Belief]:
+    """The hypotheses by name."""
+    match choice:
+        case "all":
+            return {name: certain(s) for s, name in enumerate(model.states)}
+        case "initial":
+            if not model.initial:
+                raise TaskError('hypotheses = "initial", but the model says no start; list the states instead')
+            return {_name_belief(model, belief, i): belief for i, belief in enumerate(model.initial)}
+        case Pattern(pattern):
+            found = search_names(pattern, model.states, "hypotheses: pattern")
+            return _certainties(model, [name for name, m in zip(model.states, found, strict=True) if m is not None])
+        case Beliefs(table):
+            return {name: _read_belief(model, name, weights) for name, weights in table.items()}
+        case Log():
+            raise TaskError("hypotheses: a log is not followed on a hidden model; list states or beliefs instead")
+        case str():
+            raise TaskError(f'hypotheses: {choice!r} is not understood; write "all", "initial" or a list of states')
+        case _:
+            return _certainties(model, choice)
+
+
+def _certainties(model: HiddenModel, names: Sequence[str]) -> dict[str, Belief]:
+    if not names:
+        raise TaskError("hypotheses: nothing is named; at least one state is needed")
+    return {name: certain(model.state_named(name, "hypotheses")) for name in names}
+
+
+def _name_belief(model: HiddenModel, belief: Belief, i: int) -> str:
+    """The state's name where the belief is certain, else "start", numbered where there are several."""
+    if len(belief) == 1:
+        return model.states[belief[0][0]]
+    return "start" if len(model.initial) == 1 else f"start {i}"
+
+
+def _read_belief(model: HiddenModel, name: str, weights: Mapping[str, Number]) -> Belief:
+    where = f"hypotheses: belief {name!r}"
+    if not isinstance(weights, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TaskError(f"{where} must be a table from states to probabilities")
+    exact = {model.state_named(s, where): rational_field(p, f"{where}: {s}", TaskError) for s, p in weights.items()}
+    if any(p < 0 for p in exact.values()) or not have_small_denominator(exact.values()):
+        raise TaskError(f"{where}: probabilities must not be negative, nor need a huge common denominator")
+    total = sum_exactly(exact.values())
+    if total != 1:
+        raise TaskError(f"{where}: the probabilities sum to {total}; they must sum to 1")
+    return make_belief(exact)
+
+
+@final
+class _Named:
+    """The names of hypotheses where labels look for those of states."""
+
+    kind: ClassVar[str] = "hidden"
+
+    def __init__(self, states: tuple[str, ...]) -> None:
+        check_names("hypothesis", states)
+        self.states = states
+        self.origin: tuple[str, ...] = ()
+        self.index = {name: h for h, name in enumerate(states)}
+
+    def state_named(self, name: str, where: str = "state") -> State:
+        if name not in self.index:
+            raise TaskError(f"{where}: {name!r} is not a hypothesis{did_you_mean(name, self.states)}")
+        return self.index[name]
+
+
+def read_beliefs(value: object) -> Beliefs:
+    """The table of beliefs of a problem file."""
+    if not isinstance(value, Mapping) or not value:
+        raise TaskError("[task] hypotheses: beliefs must be a table of beliefs by name")
+    return Beliefs(cast("Mapping[str, Mapping[str, Number]]", value))
