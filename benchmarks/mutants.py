@@ -28,7 +28,12 @@ PACKAGE = ROOT / "src" / "ascertain_check"
 EXPLAINED = ROOT / "docs" / "checker-mutants.md"
 TIME_LIMIT = 60
 """Seconds of processor time for one mutant; the tests take about 10."""
-TESTS = ["tests/test_checker.py", "tests/test_checker_campaign.py", "tests/test_certificate.py"]
+TESTS = [
+    "tests/test_checker.py",
+    "tests/test_check_run.py",
+    "tests/test_checker_campaign.py",
+    "tests/test_certificate.py",
+]
 COMPARISONS: dict[type[ast.cmpop], list[type[ast.cmpop]]] = {
     ast.Lt: [ast.LtE, ast.GtE],
     ast.LtE: [ast.Lt, ast.Gt],

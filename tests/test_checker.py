@@ -214,7 +214,7 @@ def test_a_policy_that_shares_nodes_a_million_ways_is_walked_quickly() -> None:
 
 
 def test_the_limits_are_those_of_the_format() -> None:
-    assert (reading.MAX_BYTES, reading.MAX_DIGITS) == (2**28, 15)
+    assert (reading.MAX_BYTES, reading.MAX_DIGITS) == (2**28, 20)
 
 
 @pytest.mark.parametrize("value", [-1, 3, True, False, 0.0, "0", None])

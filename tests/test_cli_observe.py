@@ -120,7 +120,7 @@ def test_a_person_can_be_the_plant() -> None:
     assert (facts["verdict"], facts["label"]) == ("certified", "dark")
     done = observe(LAMP, "--plant", "manual:", typed="click\n")
     assert done.exit_code == 4
-    assert "do press the switch, then type what you read (click, dark, lit;" in done.stderr
+    assert "do press the switch, then type what you read (click;" in done.stderr
     assert "abstained: the input ended where a reading for 'look' was expected" in done.stdout
 
 

@@ -410,3 +410,22 @@ def test_a_server_that_does_not_exist_is_one_sentence() -> None:
         open_socket("127.0.0.1", port, 5)
     with pytest.raises(PlantFault, match="cannot be reached"):
         open_socket("no such host", 1, 5)
+
+
+def test_a_program_that_does_not_say_what_it_did_last_cannot_take_up_a_run() -> None:
+    def begun(greeting: bytes) -> LinePlant:
+        return LinePlant(lambda: FakeChannel(lambda line: [greeting]), begins=True)
+
+    begun(b"plant p").resume([])
+    begun(b"plant p last=1").resume(["a"])
+    with pytest.raises(Restarted, match="started anew and does not say what it did last"):
+        begun(b"plant p").resume(["a"])
+    fake()[0].resume(["a"])
+
+
+def test_an_action_in_doubt_keeps_its_number() -> None:
+    plant, channel = fake(b"3 x")
+    plant.resume(["a"])
+    plant.skip("b")
+    assert plant.send("c") == "x"
+    assert channel.sent[-1] == "3 c"

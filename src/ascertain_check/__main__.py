@@ -1,7 +1,7 @@
 """The command: python -m ascertain_check [-v] TASK.json CERTIFICATE.json.
 
-Prints VERIFIED, REFUTED: why, or MALFORMED: why, and exits with 0, 1 or 2. With -v, what was verified follows, one
-sentence a line.
+Prints VERIFIED, REFUTED: why, or MALFORMED: why, and exits with 0, 1 or 2. What a verified run had to trust follows;
+with -v also what was verified, one sentence a line.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ascertain_check import reading
 from ascertain_check.certificate import check
+from ascertain_check.run import TRUSTED
 from ascertain_check.verdicts import Malformed, Verdict, malformed
 
 
@@ -18,8 +19,8 @@ def main(arguments: list[str]) -> int:
     verbose = arguments[:1] == ["-v"]
     verdict = judge(arguments[1:] if verbose else arguments)
     print(verdict)
-    if verbose:
-        for sentence in verdict.proved:
+    for sentence in verdict.proved:
+        if verbose or sentence == TRUSTED:
             print(sentence)
     return verdict.exit_code
 

@@ -82,12 +82,18 @@ def read_node(task: Task, value: object, v: int, size: int) -> Ask | Answer:
     if "answer" in read_map(value, where):
         data = read_object(value, "answer", where)
         return Answer(read_index(data["answer"], task.num_labels, where))
+    ask = read_ask(task, value, size, where)
+    if any(child <= v for child in ask.next.values()):
+        raise Malformed(f"{where} leads to a node that does not come after it")
+    return ask
+
+
+def read_ask(task: Task, value: object, size: int, where: str) -> Ask:
+    """A node that asks, in a policy of so many nodes."""
     data = read_object(value, "ask next", where)
     children: dict[int, int] = {}
     for key, child in read_map(data["next"], where).items():
         children[read_key(key, task.num_readings, where)] = read_index(child, size, where)
-    if any(child <= v for child in children.values()):
-        raise Malformed(f"{where} leads to a node that does not come after it")
     return Ask(read_index(data["ask"], task.num_actions, where), children)
 
 

@@ -1,7 +1,8 @@
 """The certificate: which task it belongs to, and a list of claims, each of which is checked by the file of its name.
 
 To teach the checker a new claim, write its file and name its function in `CLAIMS`: the function takes the task and the
-claim, raises Refuted or Malformed, or returns the sentence that it has proved.
+claim, raises Refuted or Malformed, or returns the sentence that it has proved. Only `run` is also about Boolean plants
+whose states are not listed.
 """
 
 from __future__ import annotations
@@ -10,19 +11,27 @@ import re
 from collections.abc import Callable
 
 from ascertain_check.achieves import check_achieves, check_achieves_expected
+from ascertain_check.information import check_information
 from ascertain_check.lower import check_lower
 from ascertain_check.obstruction import check_obstruction
+from ascertain_check.plant_task import PlantTask, read_question
+from ascertain_check.program import check_program
 from ascertain_check.quotient import check_quotient
 from ascertain_check.reading import Object, quote, read_json, read_list, read_map, read_object, read_text
-from ascertain_check.task import Task, read_header, read_task
+from ascertain_check.risk import check_within_risk
+from ascertain_check.run import TRUSTED, check_run
+from ascertain_check.task import Task, read_header
 from ascertain_check.verdicts import Malformed, Refuted, Verdict, malformed, refuted, verified
 
 CLAIMS: dict[str, Callable[[Task, Object], str]] = {
     "achieves": check_achieves,
     "achieves-expected": check_achieves_expected,
+    "information": check_information,
     "lower": check_lower,
     "obstruction": check_obstruction,
+    "program": check_program,
     "quotient": check_quotient,
+    "within-risk": check_within_risk,
 }
 
 
@@ -37,13 +46,23 @@ def check(task_text: bytes, certificate_text: bytes) -> Verdict:
 
 
 def prove_claims(task_text: bytes, certificate_text: bytes) -> tuple[str, ...]:
-    """One sentence for every claim, all of them proved."""
-    task = read_task(task_text)
+    """One sentence for every claim, all of them proved, and one for what had to be trusted."""
+    task = read_question(read_json(task_text, "the task"))
     claims = read_claims(task, certificate_text)
-    return tuple(CLAIMS[read_text(claim["claim"], "claim")](task, claim) for claim in claims)
+    proved = [prove_claim(task, claim) for claim in claims]
+    return (*proved, *([TRUSTED] if any(claim["claim"] == "run" for claim in claims) else []))
 
 
-def read_claims(task: Task, text: bytes) -> list[Object]:
+def prove_claim(task: Task | PlantTask, claim: Object) -> str:
+    name = read_text(claim["claim"], "claim")
+    if name == "run":
+        return check_run(task, claim)
+    if isinstance(task, PlantTask):
+        raise Refuted(f"the claim {name!a} is about models whose states are listed; this task has a Boolean plant")
+    return CLAIMS[name](task, claim)
+
+
+def read_claims(task: Task | PlantTask, text: bytes) -> list[Object]:
     """The claims, each of a kind that is known, of a certificate that belongs to this task."""
     data = read_object(
         read_json(text, "the certificate"),
@@ -60,7 +79,7 @@ def read_claims(task: Task, text: bytes) -> list[Object]:
         raise Malformed("a certificate must claim something")
     for claim in claims:
         name = read_text(claim.get("claim"), "claim")
-        if name not in CLAIMS:
+        if name != "run" and name not in CLAIMS:
             raise Malformed(f"the claim {quote(name)} is not known to this checker")
     if digest != task.sha256:
         raise Refuted("the certificate belongs to another task")

@@ -20,8 +20,8 @@ Object: TypeAlias = dict[str, object]
 
 MAX_BYTES = 2**28
 """The largest file that is read."""
-MAX_DIGITS = 15
-"""The longest integer: more than any index needs."""
+MAX_DIGITS = 20
+"""The longest integer: a state of 64 bits."""
 RATIONAL = re.compile(r"(0|[1-9][0-9]{0,1999})(?:/([1-9][0-9]{0,1999}))?")
 INDEX = re.compile(rf"0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}}")
 
@@ -52,6 +52,8 @@ def canonical_bytes(data: object, where: str) -> bytes:
         return json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8")
     except UnicodeEncodeError:
         raise Malformed(f"{where} holds half of a surrogate pair, which is not a character") from None
+    except RecursionError:
+        raise Malformed(f"{where} is nested too deeply") from None
 
 
 def read_object(value: object, keys: str, where: str) -> Object:

@@ -2,10 +2,10 @@
 
 Throughout: s is a state, a an action, y a reading, k a label, all of them indices. `successor[s][a]` is where a leads
 from s, or None where a is not allowed in s. `behaviour[s][a]` is what is read there: the reading itself on a machine,
-the number of its law on a noisy machine (laws are listed once each, so equal numbers mean equal laws). A hypothesis is
-a pair (k, s): the plant may be in s, and then k is the right answer. In a task about the *current* state, `current[s]`
-is the label of every state and the right answer is the label of the state that the experiment ends in; otherwise
-`current` is None and the label stays with the hypothesis.
+the number of its law on a noisy machine (laws are listed once each, so equal numbers mean equal laws); `laws` lists the
+laws of a noisy machine and is empty for a machine. A hypothesis is a pair (k, s): the plant may be in s, and then k is
+the right answer. In a task about the *current* state, `current[s]` is the label of every state and the right answer is
+the label of the state that the experiment ends in; otherwise `current` is None and the label stays with the hypothesis.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from ascertain_check.reading import (
     Object,
     canonical_bytes,
     read_index,
-    read_json,
     read_list,
     read_names,
     read_object,
@@ -30,19 +29,28 @@ from ascertain_check.verdicts import Malformed, Refuted
 Table: TypeAlias = list[list[int | None]]
 Pair: TypeAlias = tuple[int, int]
 """(label, state), or (label, class)."""
+Law: TypeAlias = tuple[tuple[int, Fraction], ...]
+"""Readings of positive probability, ascending, with their probabilities."""
 
 
 @dataclass(frozen=True)
 class Task:
     noisy: bool
     num_readings: int
-    num_labels: int
+    labels: list[str]
     successor: Table
     behaviour: Table
+    laws: list[Law]
     hypotheses: list[Pair]
     cost: list[Fraction]
+    alpha: Fraction
+    beta: Fraction
     current: list[int] | None
     sha256: str
+
+    @property
+    def num_labels(self) -> int:
+        return len(self.labels)
 
     @property
     def num_states(self) -> int:
@@ -62,29 +70,46 @@ class Task:
         return label if self.current is None else self.current[state]
 
 
-def read_task(text: bytes) -> Task:
-    data = read_object(
-        read_json(text, "the task"),
-        "format version model hypotheses labels cost alpha beta current",
-        "the task",
-    )
+def read_task(value: object) -> Task:
+    data = read_object(value, "format version model hypotheses labels cost alpha beta current", "the task")
     read_header(data, "ascertain-task", "the task")
-    kind, num_readings, successor, behaviour = read_model(data["model"])
+    kind, num_readings, successor, behaviour, laws = read_model(data["model"])
     num_states, num_actions = len(successor), len(successor[0])
-    num_labels = len(read_names(data["labels"], "labels"))
-    hypotheses = read_hypotheses(data["hypotheses"], num_states, num_labels)
-    cost = [read_rational(c, "a cost") for c in read_list(data["cost"], "cost", num_actions)]
-    if not all(cost):
-        raise Malformed("a cost must be positive")
-    for risk in ("alpha", "beta"):
-        if read_rational(data[risk], risk) >= 1:
-            raise Malformed(f"{risk} must be less than 1")
-    current = read_current(data["current"], num_states, num_labels)
+    labels = read_names(data["labels"], "labels")
+    hypotheses = read_hypotheses(data["hypotheses"], num_states, len(labels))
+    cost = read_costs(data["cost"], num_actions)
+    alpha, beta = (read_risk(data[risk], risk) for risk in ("alpha", "beta"))
+    current = read_current(data["current"], num_states, len(labels))
     if current is not None and any(current[s] != k for k, s in hypotheses):
         raise Malformed("in a task about the current state each hypothesis has the label of its state")
-    digest = sha256(canonical_bytes(data, "the task")).hexdigest()
-    noisy = kind == "noisy"
-    return Task(noisy, num_readings, num_labels, successor, behaviour, hypotheses, cost, current, digest)
+    return Task(
+        noisy=kind == "noisy",
+        num_readings=num_readings,
+        labels=labels,
+        successor=successor,
+        behaviour=behaviour,
+        laws=laws,
+        hypotheses=hypotheses,
+        cost=cost,
+        alpha=alpha,
+        beta=beta,
+        current=current,
+        sha256=sha256(canonical_bytes(data, "the task")).hexdigest(),
+    )
+
+
+def read_costs(value: object, num_actions: int) -> list[Fraction]:
+    cost = [read_rational(c, "a cost") for c in read_list(value, "cost", num_actions)]
+    if not all(cost):
+        raise Malformed("a cost must be positive")
+    return cost
+
+
+def read_risk(value: object, name: str) -> Fraction:
+    risk = read_rational(value, name)
+    if risk >= 1:
+        raise Malformed(f"{name} must be less than 1")
+    return risk
 
 
 def read_header(data: Object, name: str, where: str) -> None:
@@ -93,25 +118,26 @@ def read_header(data: Object, name: str, where: str) -> None:
         raise Malformed(f'{where} must have the format "{name}" and the version 1')
 
 
-def read_model(value: object) -> tuple[str, int, Table, Table]:
-    """The kind of the model, the number of its readings and its two tables."""
+def read_model(value: object) -> tuple[str, int, Table, Table, list[Law]]:
+    """The kind of the model, the number of its readings, its two tables and its laws."""
     kind = read_object(value, "kind states actions readings successor output? law? laws?", "the model")["kind"]
     if kind not in ("machine", "noisy"):
-        raise Malformed('the kind of the model must be "machine" or "noisy"')
+        raise Malformed('the kind of the model must be "machine", "noisy" or "boolean"')
     own = "output" if kind == "machine" else "law laws"
     data = read_object(value, f"kind states actions readings successor {own}", f"a model of kind {kind!a}")
     num_states = len(read_names(data["states"], "states"))
     num_actions = len(read_names(data["actions"], "actions"))
     num_readings = len(read_names(data["readings"], "readings"))
     successor = read_table(data["successor"], num_states, num_actions, num_states, "successor")
+    laws: list[Law] = []
     if kind == "machine":
         behaviour = read_table(data["output"], num_states, num_actions, num_readings, "output")
     else:
-        num_laws = read_laws(data["laws"], num_readings)
-        behaviour = read_table(data["law"], num_states, num_actions, num_laws, "law")
+        laws = read_laws(data["laws"], num_readings)
+        behaviour = read_table(data["law"], num_states, num_actions, len(laws), "law")
     if [[x is None for x in row] for row in successor] != [[x is None for x in row] for row in behaviour]:
         raise Malformed("an action must have both a successor and a reading in a state, or neither")
-    return str(kind), num_readings, successor, behaviour
+    return str(kind), num_readings, successor, behaviour, laws
 
 
 def read_table(value: object, num_states: int, num_actions: int, bound: int, where: str) -> Table:
@@ -119,15 +145,15 @@ def read_table(value: object, num_states: int, num_actions: int, bound: int, whe
     return [[None if x is None else read_index(x, bound, where) for x in row] for row in rows]
 
 
-def read_laws(value: object, num_readings: int) -> int:
-    """The number of laws, after checking that each is a law and stands once."""
+def read_laws(value: object, num_readings: int) -> list[Law]:
+    """The laws, after checking that each is one and stands once."""
     laws = [read_law(law, num_readings) for law in read_list(value, "laws")]
     if len(set(laws)) < len(laws):
         raise Malformed("a reading law is listed twice")
-    return len(laws)
+    return laws
 
 
-def read_law(value: object, num_readings: int) -> tuple[tuple[int, Fraction], ...]:
+def read_law(value: object, num_readings: int) -> Law:
     pairs = [read_list(pair, "an entry of a law", 2) for pair in read_list(value, "a law")]
     law = tuple((read_index(y, num_readings, "a reading"), read_rational(p, "a probability")) for y, p in pairs)
     readings = [y for y, _ in law]

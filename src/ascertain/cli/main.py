@@ -17,6 +17,7 @@ from typer.exceptions import TyperException
 
 from ascertain.cli import (
     bank,
+    bounds,
     calibrate,
     fingerprint,
     initialise,
@@ -36,6 +37,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "inspect": inspect.command,
     "quotient": quotient.command,
     "solve": solve.command,
+    "bounds": bounds.command,
     "fingerprint": fingerprint.command,
     "simulate": simulate.command,
     "bank": bank.command,

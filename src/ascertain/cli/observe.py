@@ -76,6 +76,7 @@ def command(
     Example:  ascertain observe problem.toml --plant "exec:python plant.py" --journal run.journal
     """
     options = _Options(plant, timeout, retries, strict, identity, approve, dry_run)
+    from ascertain.cli.output import note
     from ascertain.cli.problems import certificate_files, load_problem, refuse_overwriting
     from ascertain.live.journal import Journal
     from ascertain.live.notebook import Notebook
@@ -97,6 +98,9 @@ def command(
         facts = run_facts(begun.observer.settings.question, ended)
         facts["certificate"] = _certify(certificate, ended.run, recorder)
     tell_run(facts, as_json, dry_run)
+    if facts["certificate"] not in {None, "VERIFIED"}:
+        note(f"{certificate}: the certificate of this run does not verify; this is a fault of ours, not of the plant")
+        raise typer.Exit(5)
     if code := exit_code(ended.run, dry_run):
         raise typer.Exit(code)
 

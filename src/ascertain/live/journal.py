@@ -33,7 +33,7 @@ from ascertain.certificate.chain import (
     stage_record,
     verdict_record,
 )
-from ascertain.errors import FileError
+from ascertain.errors import FileError, TaskError
 from ascertain.live.record_store import RecordStore
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.source import Effort
@@ -65,7 +65,7 @@ class Journal:
         hashes = [START]
         records: list[Record] = []
         for number, (record, digest) in enumerate(self._store.read()):
-            if hash_record(hashes[-1], record) != digest:
+            if self._hash(hashes[-1], record, number) != digest:
                 raise FileError(
                     f"{self.path}: record {number} is not the one that was written; the journal has been tampered with"
                 )
@@ -85,9 +85,21 @@ class Journal:
             )
         if hashes[number] != digest:
             raise FileError(f"{self.path}: the journal is not the one that {self._head_path.name} belongs to")
+        if len(records) > number + 1:
+            # The head is written after each record, so that a crash leaves it one behind at most.
+            raise FileError(
+                f"{self.path}: the journal has {len(records)} records, and its head knows of {number}; records have "
+                "been added by someone else"
+            )
         self._records, self.head = records, hashes[-1]
         if known != (len(records), self.head):
             self._write_head()
+
+    def _hash(self, previous: str, record: Record, number: int) -> str:
+        try:
+            return hash_record(previous, record)
+        except TaskError as reason:
+            raise FileError(f"{self.path}: record {number}: {reason}") from None
 
     @property
     def _head_path(self) -> Path:
@@ -109,7 +121,7 @@ class Journal:
     def _write_head(self) -> None:
         """Whole or not at all. There is one writer, so the name beside it is always the same and nothing is left.
 
-        Should the disk forget the new name in a power failure, the head is an older one, which the journal goes beyond.
+        The folder is synchronised too, so that after a power failure the head is one record behind at most.
         """
         beside = self._head_path.with_name(f"{self._head_path.name}.part")
         try:
@@ -118,6 +130,11 @@ class Journal:
                 stream.flush()
                 os.fsync(stream.fileno())
             beside.replace(self._head_path)
+            folder = os.open(self._head_path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
         except OSError as error:
             raise FileError(f"{self._head_path}: the head cannot be written ({error.strerror})") from None
 

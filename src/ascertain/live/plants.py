@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,6 +14,7 @@ from ascertain.plant.line_plant import LinePlant
 from ascertain.plant.manual import ManualPlant
 from ascertain.plant.replayed import Recorded, ReplayedPlant
 from ascertain.plant.simulated import SimulatedPlant
+from ascertain.sequential.dynamics import possible_readings
 from ascertain.task.log import read_log
 from ascertain.task.problem import Problem
 
@@ -32,17 +33,23 @@ def open_plant(
         case "simulated":
             return _simulate(rest, problem)
         case "exec":
-            return LinePlant(lambda: open_program(rest), timeout=timeout, run=run)
+            return LinePlant(lambda: open_program(rest), timeout=timeout, run=run, begins=True)
         case "tcp":
             host, port = _read_address(text)
             return LinePlant(lambda: open_socket(host, port, timeout), timeout=timeout, run=run)
         case "replay":
             return _replay(Path(rest), problem)
         case "manual":
-            return ManualPlant(problem.question.model.readings, ask)
+            return ManualPlant(_readings_of(problem), ask)
         case _:
             hint = did_you_mean(kind, [known.partition(":")[0] for known in KINDS])
             raise TaskError(f"--plant: {text[:80]!r} is not understood{hint or '; write ' + ', '.join(KINDS)}")
+
+
+def _readings_of(problem: Problem) -> Mapping[str, tuple[str, ...]]:
+    """By action, what it can give."""
+    model = problem.question.model
+    return {name: tuple(model.readings[y] for y in possible_readings(model, a)) for a, name in enumerate(model.actions)}
 
 
 def _simulate(text: str, problem: Problem) -> SimulatedPlant:

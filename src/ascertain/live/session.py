@@ -180,6 +180,7 @@ def _settle_pending(session: _Session, action: Action) -> None:
     if session.plant.retry_safe:
         session.ask(action)
     else:
+        session.plant.skip(session.name(action))
         fault = PlantFault(f"the run broke off when {session.name(action)!r} was about to be sent")
         session.tell(action, Heard("failure" if session.policy.strict else "doubt", None, (fault,)))
 

@@ -148,7 +148,7 @@ class Observer:
             stage=self.stage,
             label=None if code == NO_LABEL else world.labelling.name(code),
             evidence_nats=round(glance.evidence_nats, 6) + 0.0,  # without the rounding of kernels, and without -0
-            threshold_nats=-math.log(alpha) if alpha else math.inf,
+            threshold_nats=math.log(alpha.denominator) - math.log(alpha.numerator) if alpha else math.inf,
             rivals=glance.rivals,
             actions=counters.actions,
             readings=counters.readings,

@@ -32,6 +32,9 @@ class AbstractPlant(ABC):
         A PlantFault when this cannot be the plant of that run.
         """
 
+    def skip(self, action: str) -> None:  # noqa: B027  most plants do not count
+        """The next action was meant to be sent and is in doubt: whatever is counted or recorded goes past it."""
+
     def close(self) -> None:  # noqa: B027  many hold nothing
         """Let go of whatever is held."""
 

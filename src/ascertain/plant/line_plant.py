@@ -35,10 +35,17 @@ class AbstractChannel(Protocol):
 
 @final
 class LinePlant(AbstractPlant):
-    """Speaks the line protocol over what `connect` opens, and greets it at once."""
+    """Speaks the line protocol over what `connect` opens, and greets it at once.
 
-    def __init__(self, connect: Callable[[], AbstractChannel], *, timeout: float = 10.0, run: str = "0") -> None:
+    `begins` says that connecting starts the plant, as it does with a program: then a run can only be taken up by a
+    plant that says what it did last.
+    """
+
+    def __init__(
+        self, connect: Callable[[], AbstractChannel], *, timeout: float = 10.0, run: str = "0", begins: bool = False
+    ) -> None:
         self._connect = connect
+        self._begins = begins
         self._timeout = timeout
         self._run = run
         self._number = 0
@@ -54,7 +61,17 @@ class LinePlant(AbstractPlant):
         self._fresh = False
         self._number = len(actions)
         self._confirmed = len(actions) if confirmed is None else confirmed
+        if self._begins and actions and self._last is None:
+            self.close()
+            raise Restarted(
+                "the plant was started anew and does not say what it did last, so it cannot be known to be where it "
+                "was; the run cannot go on"
+            )
         self._check_last(self._last, self._number + 1)
+
+    def skip(self, action: str) -> None:
+        self._fresh = False
+        self._number += 1
 
     def send(self, action: str) -> str:
         if self._fresh and self._last:

@@ -1,14 +1,14 @@
 """A plant that is a person: it is told what to do and types what it reads.
 
-What is typed must be a reading of the model; anything else is asked again. The marks of the line protocol mean here
-what they mean there: `?` nothing could be read, `!` the action was not done, `~` it is not known whether it was done.
+What is typed must be a reading that the action can give; anything else is asked again. The marks of the line protocol
+mean here what they mean there: `?` nothing could be read, `!` the action was not done, `~` it is not known whether it was done.
 End of input is a hang-up. Escapes are understood as well: `%3F` should a reading be called `?`, `%` if it is empty.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, final
 
 from ascertain.errors import did_you_mean
@@ -29,11 +29,13 @@ class ManualPlant(AbstractPlant):
 
     name = "manual"
 
-    def __init__(self, readings: Sequence[str], ask: Ask) -> None:
-        self._readings = tuple(readings)
+    def __init__(self, readings: Mapping[str, Sequence[str]], ask: Ask) -> None:
+        self._readings_of = {action: tuple(names) for action, names in readings.items()}
+        self._readings: tuple[str, ...] = ()
         self._ask = ask
 
     def send(self, action: str) -> str:
+        self._readings = self._readings_of[action]
         question = f"do {action}, then type what you read ({self._shown()}; ? nothing, ! not done, ~ unsure): "
         prompt = question
         while True:
@@ -44,7 +46,7 @@ class ManualPlant(AbstractPlant):
             if (reading := self._understand(typed, action)) is not None:
                 return reading
             hint = did_you_mean(typed, self._readings)
-            prompt = f"{typed[:80]!r} is not a reading of the model{hint}\n{question}"
+            prompt = f"{typed[:80]!r} is not a reading that {action!r} can give{hint}\n{question}"
 
     def _understand(self, typed: str, action: str) -> str | None:
         """The reading that was typed; None when it is none, and the fault that was typed is raised."""

@@ -42,6 +42,10 @@ class ReplayedPlant(AbstractPlant):
             raise Missing(f"{self._source}:{row.line}: nothing was read")
         return row.reading
 
+    def skip(self, action: str) -> None:
+        """Pass over the row of an action of which it is not known whether it was sent."""
+        self.resume([action])
+
     def resume(self, actions: Sequence[str], confirmed: int | None = None) -> None:
         """Pass over the rows of the actions that were sent before."""
         for action in actions:

@@ -1,0 +1,110 @@
+"""The records of a run as plain data, each bound by a hash to all before it, for journals to keep and anyone to check.
+
+The hash of a record is the SHA-256 of the hash before it (START before the first), a line feed, and the record in
+canonical form. The last hash, the *head*, stands for all of them: nothing can be changed, left out or put in another
+order without another head. `docs/certificate-format.md` says what each record holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from ascertain import __version__
+from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.stages import Event, scaled_bank
+from ascertain.policy.verdict import Certified, Verdict
+from ascertain.sequential.bank import Bank, reuse_bank
+from ascertain.task.canonical import canonical_bytes, task_hash
+from ascertain.types import Action, Reading
+
+Record: TypeAlias = dict[str, Any]
+
+FORMAT = "ascertain-journal"
+VERSION = 1
+START = "0" * 64
+
+
+def hash_record(previous: str, record: Mapping[str, Any]) -> str:
+    """The hash of a record that follows one with that hash."""
+    return sha256(previous.encode() + b"\n" + canonical_bytes(record)).hexdigest()
+
+
+def hash_records(records: Iterable[Mapping[str, Any]]) -> str:
+    """The head of a chain."""
+    head = START
+    for record in records:
+        head = hash_record(head, record)
+    return head
+
+
+def commitment_record(settings: ObserverSettings, make_bank: Callable[[], Bank] | None) -> Record:
+    """What is fixed before the first fresh reading; together they determine the bank, which need not exist yet.
+
+    A callable that compiles a bank says with `bank_data()` what determines it: the operation by its hash, the compiler
+    and its version, shells and weights.
+    """
+    describe = getattr(make_bank, "bank_data", None)
+    return {
+        "record": "commitment",
+        "format": FORMAT,
+        "version": VERSION,
+        "task_sha256": task_hash(settings.question),
+        "settings": settings.settings_data(),
+        "bank": None if make_bank is None else {"kind": "other"} if describe is None else describe(),
+        "made_by": f"ascertain {__version__}",
+    }
+
+
+def intent_record(action: Action) -> Record:
+    return {"record": "intent", "action": action}
+
+
+def reading_record(action: Action, reading: Reading | None) -> Record:
+    return {"record": "reading", "action": action, "reading": reading}
+
+
+def doubt_record(action: Action) -> Record:
+    return {"record": "doubt", "action": action}
+
+
+def stage_record(event: Event, bank_sha256: str | None) -> Record:
+    """`bank_sha256` is the hash of the bank that is scored from now on."""
+    return {
+        "record": "stage",
+        "stage": event.stage,
+        "after": event.actions,
+        "why": event.why,
+        "bank_sha256": bank_sha256,
+    }
+
+
+def verdict_record(verdict: Verdict) -> Record:
+    certified = isinstance(verdict, Certified)
+    return {
+        "record": "verdict",
+        "verdict": "certified" if certified else "abstained",
+        "label": verdict.label if certified else None,
+        "reason": None if certified else verdict.reason,
+    }
+
+
+def bank_data(bank: Bank) -> list[list[Any]]:
+    """Candidates with their weights, in ascending order of states."""
+    return [[state, str(weight)] for state, weight in sorted(zip(bank.states, bank.weights, strict=True))]
+
+
+def bank_hash(bank: Bank) -> str:
+    """SHA-256 of a bank, in hexadecimal."""
+    return sha256(canonical_bytes(bank_data(bank))).hexdigest()
+
+
+def scored_bank(settings: ObserverSettings, compiled: Bank) -> Bank:
+    """The bank that a fallback scores: what was compiled; with the policy reuse, its mixture with the nominal."""
+    if settings.policy != "reuse":
+        return compiled
+    assert settings.nominal is not None
+    share = settings.nominal_share
+    return reuse_bank(settings.nominal, share, Fraction(1), lambda: scaled_bank(compiled, 1 - share)).completed()

@@ -1,0 +1,73 @@
+"""The claim that a policy stays within stated risks at a stated expected cost, as plain data.
+
+A policy that never goes back is its own proof: the checker computes the three numbers from the last node back. One that
+goes round in circles, or whose numbers grow too long, brings values at every place: exact ones where they are short,
+otherwise the upper ends of an enclosure, which satisfy the same inequalities (see `ascertain.policy.enclosure`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from ascertain.errors import CertificateError
+from ascertain.policy.absorption import Triple, find_fates
+from ascertain.policy.automaton import NOWHERE
+from ascertain.policy.chain import Chain, follow, number_memories, tabulate
+from ascertain.policy.enclosure import Enclosure, enclose
+from ascertain.policy.evaluate import value_places
+from ascertain.policy.policy import AbstractPolicy
+from ascertain.policy.table import Table
+from ascertain.task.task import Task
+
+Memory = TypeVar("Memory", bound=Hashable)
+
+MAX_BITS = 6_000
+"""The longest number that is written: the format allows 2000 digits."""
+
+
+def within_risk_claim(task: Task, policy: AbstractPolicy[Memory], *, exact: bool | None = None) -> dict[str, Any]:
+    """What the policy achieves, as small as it was proved; `exact` as for `evaluate`."""
+    chain = follow(task, policy)
+    fates = find_fates(chain)
+    if any(i in fates.endless for i in chain.start):
+        raise CertificateError("the policy may go on for ever, so that its expected cost is infinite")
+    values = value_places(chain, fates, exact=exact)
+    if _is_long(values):
+        values = enclose(chain, fates)
+    table = tabulate(chain)
+    wrong, abstain, cost = (max(values.upper[i][column] for i in chain.start) for column in range(3))
+    claim: dict[str, Any] = {
+        "claim": "within-risk",
+        "alpha": str(wrong),
+        "beta": str(abstain),
+        "cost": str(cost),
+        "policy": {"nodes": [_node_data(table, v) for v in range(table.size)]},
+    }
+    exactly_known = not any(values.width)
+    return claim if table.is_ordered and exactly_known else claim | {"values": _value_rows(chain, values)}
+
+
+def _is_long(values: Enclosure) -> bool:
+    return any(_bits(x) > MAX_BITS for triple in values.upper for x in triple)
+
+
+def _bits(x: Fraction) -> int:
+    return max(x.numerator.bit_length(), x.denominator.bit_length())
+
+
+def _node_data(table: Table, v: int) -> dict[str, Any]:
+    if table.action[v] != NOWHERE:
+        return {"ask": int(table.action[v]), "next": {str(y): int(child) for y, child in table.children[v].items()}}
+    return {"answer": None if table.label[v] == NOWHERE else int(table.label[v])}
+
+
+def _value_rows(chain: Chain, values: Enclosure) -> list[list[Any]]:
+    """The values of every place that asks, by the numbers that nodes have in the table."""
+    node = number_memories(chain)
+    rows: list[tuple[int, int, int, Triple]] = []
+    for i, (m, label, s) in enumerate(chain.places):
+        if chain.end[i] is None:
+            rows.append((node[m], label, s, values.upper[i]))
+    return [[v, label, s, *map(str, triple)] for v, label, s, triple in sorted(rows)]

@@ -1,0 +1,171 @@
+"""The journal of a run: records, each bound to all before it by a hash, and the story that they tell.
+
+The hash of a record is the SHA-256 of the hash before it (64 zeros before the first), a line feed, and the record in
+canonical form; the last one is the *head*. Whoever knows the head can be shown no other records. In order:
+
+    commitment      what was fixed before the first reading: the task, the settings, what determines the bank
+    intent          an action is about to be sent
+    reading         what came of it: a reading, or null when it ran and nothing was read
+    doubt           or: nobody knows whether it ran
+    stage           a bank was compiled, after so many steps; its hash
+    verdict         the end
+
+Every intent is followed by its reading or its doubt before anything else happens.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+from hashlib import sha256
+
+from ascertain_check.evidence import Step
+from ascertain_check.reading import (
+    Object,
+    canonical_bytes,
+    quote,
+    read_index,
+    read_list,
+    read_map,
+    read_object,
+    read_rational,
+    read_text,
+)
+from ascertain_check.verdicts import Malformed, Refuted
+
+START = "0" * 64
+KEYS = {
+    "commitment": "record format version task_sha256 settings bank made_by",
+    "intent": "record action",
+    "reading": "record action reading",
+    "doubt": "record action",
+    "stage": "record stage after why bank_sha256",
+    "verdict": "record verdict label reason",
+}
+POLICIES = ("eager", "staged", "readwise", "reuse")
+MAX_DOUBTS = 10**6
+
+
+@dataclass(frozen=True)
+class Commitment:
+    """What the evidence needs of the settings: `ran` is the weight of "it ran" where an action is doubted."""
+
+    task_sha256: str
+    policy: str
+    nominal: int | None
+    alpha: Fraction
+    nominal_share: Fraction
+    max_doubts: int
+    ran: Fraction
+    bank: Object | None
+    """What determines the bank; None where there was none to be compiled."""
+
+
+@dataclass
+class Story:
+    commitment: Commitment
+    steps: list[Step] = field(default_factory=list[Step])
+    switched: int | None = None
+    """The number of steps after which the bank was compiled; None: it was not."""
+    bank_sha256: str | None = None
+    label: str | None = None
+    """The label that the last record answers."""
+
+
+def read_hash(value: object, where: str) -> str:
+    text = read_text(value, where)
+    if not re.fullmatch("[0-9a-f]{64}", text):
+        raise Malformed(f"{where}: 64 hexadecimal digits in lower case are needed")
+    return text
+
+
+def hash_record(previous: str, record: object) -> str:
+    return sha256(previous.encode() + b"\n" + canonical_bytes(record, "a record")).hexdigest()
+
+
+def read_story(value: object, head: str, num_states: int, num_actions: int, num_readings: int) -> Story:
+    """What the records tell, after checking that the chain ends in this head."""
+    records = [read_record(record) for record in read_list(value, "records")]
+    if not records or records[0]["record"] != "commitment":
+        raise Malformed("the first record must be a commitment")
+    story = Story(read_commitment(records[0], num_states))
+    last, pending = hash_record(START, records[0]), None
+    for record in records[1:]:
+        last = hash_record(last, record)
+        pending = tell(story, record, pending, num_actions, num_readings)
+    if last != head:
+        raise Refuted("the chain of records does not end in the head that the claim names")
+    return story
+
+
+def read_record(value: object) -> Object:
+    kind = read_text(read_map(value, "a record").get("record"), "a record")
+    if kind not in KEYS:
+        raise Malformed(f"the record {quote(kind)} is not known to this checker")
+    return read_object(value, KEYS[kind], f"a record {quote(kind)}")
+
+
+def read_commitment(record: Object, num_states: int) -> Commitment:
+    if record["format"] != "ascertain-journal" or type(record["version"]) is not int or record["version"] != 1:
+        raise Malformed('the commitment must have the format "ascertain-journal" and the version 1')
+    read_text(record["made_by"], "made_by")
+    bank = None if record["bank"] is None else read_map(record["bank"], "what determines the bank")
+    settings = read_map(record["settings"], "the settings")
+    limit, ran = read_list(settings.get("doubts"), "the doubts of the settings", 2)
+    nominal, policy = settings.get("nominal"), settings.get("policy")
+    if policy not in POLICIES:
+        raise Malformed(f"the policy must be one of {', '.join(POLICIES)}")
+    found = Commitment(
+        task_sha256=read_hash(record["task_sha256"], "task_sha256 of the commitment"),
+        policy=str(policy),
+        nominal=None if nominal is None else read_index(nominal, num_states, "the nominal of the settings"),
+        alpha=read_rational(settings.get("alpha"), "alpha of the settings"),
+        nominal_share=read_rational(settings.get("nominal_share"), "nominal_share of the settings"),
+        max_doubts=read_index(limit, MAX_DOUBTS, "the doubts of the settings"),
+        ran=read_rational(ran, "the doubts of the settings"),
+        bank=bank,
+    )
+    if not (0 < found.ran < 1 and 0 < found.nominal_share < 1):
+        raise Malformed("nominal_share, and the weight of what may have run, must be inside (0, 1)")
+    return found
+
+
+def tell(story: Story, record: Object, pending: int | None, num_actions: int, num_readings: int) -> int | None:
+    """One more record; returns the action that is still without an outcome."""
+    kind = record["record"]
+    if story.label is not None or kind == "commitment":
+        raise Refuted("the records do not begin with their only commitment and end with their only verdict")
+    if kind in ("reading", "doubt"):
+        action = read_index(record["action"], num_actions, "the action of a record")
+        if action != pending:
+            raise Refuted(f"after step {len(story.steps)} the records have an outcome that does not follow its intent")
+        reading = record.get("reading")
+        heard = None if reading is None else read_index(reading, num_readings, "the reading of a record")
+        story.steps.append(Step(action, heard, kind == "reading"))
+        return None
+    if pending is not None:
+        raise Refuted(f"after step {len(story.steps)} the records leave open what came of an action")
+    if kind == "intent":
+        return read_index(record["action"], num_actions, "the action of a record")
+    if kind == "stage":
+        tell_stage(story, record)
+    else:
+        tell_verdict(story, record)
+    return None
+
+
+def tell_stage(story: Story, record: Object) -> None:
+    read_text(record["why"], "why of a stage")
+    if record["stage"] != "fallback":
+        raise Malformed('the stage of a record must be "fallback"')
+    after = record["after"]
+    if story.switched is not None or type(after) is not int or after != len(story.steps):
+        raise Refuted("the records change the stage twice, or not where they say")
+    story.switched, story.bank_sha256 = after, read_hash(record["bank_sha256"], "bank_sha256")
+
+
+def tell_verdict(story: Story, record: Object) -> None:
+    if record["verdict"] != "certified" or record["reason"] is not None:
+        raise Refuted("the run did not end with an answer; an abstention is not certified")
+    story.label = read_text(record["label"], "the label of the verdict")

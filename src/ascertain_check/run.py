@@ -1,0 +1,188 @@
+"""The claim that a run on a plant has earned its answer: the evidence is computed again, against every rival.
+
+The records must be a chain that ends in the head, and tell the transcript that the claim states. The commitment, their
+first, fixes the task, alpha and how it is shared, the nominal state and the policy. From these it follows with which
+bank, at which share of alpha and from which step on readings are scored:
+
+    policy              until the bank is compiled                      after that
+    staged, readwise    the nominal, alpha * nominal_share, from 0      the bank, the rest of alpha, from that step on
+    eager                                                               the bank, alpha, from 0
+    reuse               the nominal with weight nominal_share, from 0   the bank, alpha, from 0
+
+Whichever ends the run, the shares that could have been spent sum to alpha, and that must not be more than the task's.
+A bank that was compiled must have the hash that the records noted then.
+
+*What is trusted.* A chain of hashes shows that nothing in it was changed later by someone who did not change the head.
+It does not show when the first record was made, nor that the bank is the one that the commitment determines: that is
+known to whoever kept the head from the beginning, and can compile the bank again.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from hashlib import sha256
+
+from ascertain_check.chain import Commitment, Story, read_hash, read_story
+from ascertain_check.evidence import Stage, Step, common_denominator
+from ascertain_check.listed_world import check_listed
+from ascertain_check.plant_task import PlantTask
+from ascertain_check.plant_world import check_plant
+from ascertain_check.reading import (
+    Object,
+    canonical_bytes,
+    quote,
+    read_index,
+    read_list,
+    read_map,
+    read_object,
+    read_rational,
+    read_text,
+)
+from ascertain_check.task import Task
+from ascertain_check.verdicts import Malformed, Refuted
+
+TRUSTED = "trusted, not proved: the time of the commitment, and that it determines the bank"
+ONE = Fraction(1)
+
+
+def check_run(task: Task | PlantTask, claim: Object) -> str:
+    keys = "claim label shares share bank scored_from transcript records head"
+    data = read_object(claim, keys, "the claim 'run'")
+    label = read_text(data["label"], "label")
+    steps = read_transcript(task, data["transcript"])
+    head = read_hash(data["head"], "head")
+    bank = read_bank(data["bank"], task.num_states)
+    story = read_story(data["records"], head, task.num_states, task.num_actions, task.num_readings)
+    check_story(task, story, label, steps)
+    name, shares = find_shares(story)
+    check_shares(task, data, name, shares)
+    stage = Stage(bank, shares[name], find_start(story), story.commitment.ran)
+    check_bank(task, story, bank, data["bank"])
+    if read_index(data["scored_from"], len(steps) + 1, "scored_from") != stage.scored_from:
+        raise Refuted(f"by the records readings are scored from step {stage.scored_from} on")
+    if isinstance(task, Task):
+        check_listed(task, label, stage, steps)
+    else:
+        check_plant(task, label, find_before(story), stage, steps)
+    readings = sum(step.reading is not None for step in steps[stage.scored_from :])
+    return f"the answer {quote(label)} beats every rival at risk {shares[name]}, on {readings} readings"
+
+
+def read_transcript(task: Task | PlantTask, value: object) -> list[Step]:
+    steps: list[Step] = []
+    for row in read_list(value, "transcript"):
+        action, reading, certain = read_list(row, "a step of the transcript", 3)
+        if not isinstance(certain, bool) or (reading is not None and not certain):
+            raise Malformed("a step of the transcript: [action, reading or null, whether it is certain that it ran]")
+        heard = None if reading is None else read_index(reading, task.num_readings, "a step of the transcript")
+        steps.append(Step(read_index(action, task.num_actions, "a step of the transcript"), heard, certain))
+    return steps
+
+
+def read_bank(value: object, num_states: int) -> list[tuple[int, Fraction]]:
+    """Candidates in ascending order with positive weights that sum to at most 1."""
+    rows = [read_list(row, "a candidate", 2) for row in read_list(value, "bank")]
+    bank = [(read_index(s, num_states, "a candidate"), read_rational(w, "a weight")) for s, w in rows]
+    states = [s for s, _ in bank]
+    if not bank or states != sorted(set(states)):
+        raise Malformed("a bank must list at least one candidate, in ascending order, each once")
+    if not all(w for _, w in bank):
+        raise Malformed("a weight must be positive")
+    if sum_exceeds_one(bank):
+        raise Refuted("the weights of the bank sum to more than 1")
+    return bank
+
+
+def sum_exceeds_one(bank: list[tuple[int, Fraction]]) -> bool:
+    common = common_denominator((w for _, w in bank), "the weights of the bank")
+    return sum(int(w * common) for _, w in bank) > common
+
+
+def check_story(task: Task | PlantTask, story: Story, label: str, steps: list[Step]) -> None:
+    """The records are about this task, this answer and these steps, and use what may be used."""
+    commitment = story.commitment
+    if commitment.task_sha256 != task.sha256:
+        raise Refuted("the records belong to another task")
+    if story.label is None:
+        raise Refuted("the records do not end with a verdict")
+    if story.label != label or story.steps != steps:
+        raise Refuted("the records tell another answer or another transcript")
+    if sum(not step.certain for step in steps) > commitment.max_doubts:
+        raise Refuted(f"more than {commitment.max_doubts} actions may or may not have run")
+    if isinstance(task, PlantTask):
+        for step in steps:
+            if step.action not in task.actions:
+                raise Refuted(f"action {step.action} is not one that the task lets an experiment use")
+
+
+def find_shares(story: Story) -> tuple[str, dict[str, Fraction]]:
+    """The name of the share that the answer spends, and all shares by name."""
+    commitment = story.commitment
+    if commitment.policy == "eager":
+        return "fallback", {"fallback": commitment.alpha}
+    if commitment.policy == "reuse":
+        return "mixture", {"mixture": commitment.alpha}
+    nominal = commitment.alpha * commitment.nominal_share
+    shares = {"nominal": nominal, "fallback": commitment.alpha - nominal}
+    return ("nominal" if story.switched is None else "fallback"), shares
+
+
+def check_shares(task: Task | PlantTask, data: Object, name: str, shares: dict[str, Fraction]) -> None:
+    stated = {key: read_rational(value, "a share") for key, value in read_map(data["shares"], "shares").items()}
+    if stated != shares or read_text(data["share"], "share") != name:
+        raise Refuted("the shares of alpha are not those of the commitment")
+    if sum(shares.values()) > task.alpha:
+        raise Refuted("the shares sum to more than the alpha of the task")
+
+
+def find_start(story: Story) -> int:
+    """The first step that is scored."""
+    return story.switched or 0 if story.commitment.policy in ("staged", "readwise") else 0
+
+
+def find_before(story: Story) -> Stage | None:
+    """The nominal stage that came before the first scored step."""
+    commitment = story.commitment
+    if find_start(story) == 0 or commitment.nominal is None:
+        return None
+    return Stage([(commitment.nominal, ONE)], commitment.alpha * commitment.nominal_share, 0, commitment.ran)
+
+
+def check_bank(task: Task | PlantTask, story: Story, bank: list[tuple[int, Fraction]], value: object) -> None:
+    """The bank is the one that was noted when it was compiled, as far as the commitment says, or the nominal alone."""
+    commitment: Commitment = story.commitment
+    if commitment.policy != "eager" and commitment.nominal is None:
+        raise Refuted("only the policy eager does without a nominal state")
+    if story.switched is not None:
+        if sha256(canonical_bytes(value, "bank")).hexdigest() != story.bank_sha256:
+            raise Refuted("the bank is not the one that the records noted when it was compiled")
+        if commitment.policy == "eager" and story.switched > 0:
+            raise Refuted("the policy is eager, but the bank was not compiled first")
+        check_committed(task, commitment, dict(bank))
+        return
+    weight = commitment.nominal_share if commitment.policy == "reuse" else ONE
+    if commitment.policy == "eager" or bank != [(commitment.nominal, weight)]:
+        raise Refuted("no bank was compiled, and the bank of the claim is not the nominal alone")
+
+
+def check_committed(task: Task | PlantTask, commitment: Commitment, bank: dict[int, Fraction]) -> None:
+    """What the commitment says about the bank: that there is one, what the nominal weighs, or all of it."""
+    if commitment.bank is None:
+        raise Refuted("the commitment says that there is no bank to be compiled")
+    kept = commitment.nominal_share if commitment.policy == "reuse" else Fraction(0)
+    if kept and (commitment.nominal is None or bank.get(commitment.nominal, Fraction(0)) < kept):
+        raise Refuted("the nominal weighs less than the commitment says")
+    if commitment.bank.get("kind") == "hypotheses":
+        states = candidates(task)
+        share, nominal = (ONE - kept) / len(states), commitment.nominal if kept else None
+        if len(bank) != len(states) or any(
+            z not in states or w != share + (kept if z == nominal else 0) for z, w in bank.items()
+        ):
+            raise Refuted("the bank is not the hypotheses of the task, evenly weighted, as the commitment says")
+
+
+def candidates(task: Task | PlantTask) -> range | set[int]:
+    """The states of the hypotheses."""
+    if not isinstance(task, PlantTask):
+        return {state for _, state in task.hypotheses}
+    return range(task.num_states) if task.states is None else set(task.states)

@@ -1,0 +1,426 @@
+"""The claim of a run, checked: against a slow twin, with records changed, and with whatever else stands in a file."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ascertain.model import Machine
+from ascertain.model.boolean import BooleanPlant, Command, Gate
+from ascertain.model.expression import parse_expression
+from ascertain.model.noisy import as_noisy, with_flip
+from ascertain.sequential.dynamics import next_state, num_states, reading_law
+from ascertain.sequential.evidence import Step
+from ascertain.task.plant_task import BitsRule, ExpressionRule, LabelRule, NominalRule, PlantTask, Question, StateRule
+from ascertain.task.task import Task
+from ascertain.types import UNDEFINED
+from ascertain_check import chain, check, evidence, plant_task, plant_world, reading
+from ascertain_check.__main__ import main
+from ascertain_check.run import TRUSTED
+from ascertain_check.verdicts import Malformed
+from tests.by_hand import build, identify
+from tests.reference.run_cases import EAGER, FALLBACK, NOMINAL, corpus, sound_runs
+from tests.reference.run_claims import Case, claim_of, hypotheses_of, is_earned, label_now, rechained, texts_of
+
+HALF, ONE = Fraction(1, 2), Fraction(1)
+FLIPS = (Fraction(0), Fraction(1, 50), Fraction(1, 10), Fraction(1, 4))
+ALPHAS = (Fraction(0), Fraction(1, 100), Fraction(1, 10), Fraction(1, 3))
+OPERATIONS = {"and": 2, "or": 2, "xor": 2, "copy": 1, "set": 0, "clear": 0, "not": 0, "cnot": 1, "toffoli": 2}
+
+
+# Random cases, most of them nearly true.
+
+
+def random_plant(rng: Random) -> BooleanPlant:
+    n = rng.randint(1, 4)
+    commands = [Command(f"read{b}", (), b) for b in range(n)]
+    for c in range(rng.randint(1, 3)):
+        gates = [random_gate(rng, n) for _ in range(rng.randint(0, 2))]
+        commands.append(Command(f"do{c}", tuple(gates), rng.randrange(n)))
+    return BooleanPlant(tuple(f"b {i}" for i in range(n)), tuple(commands), rng.choice(FLIPS))
+
+
+def random_gate(rng: Random, n: int) -> Gate:
+    while True:
+        op = rng.choice(list(OPERATIONS))
+        target, sources = rng.randrange(n), tuple(rng.randrange(n) for _ in range(OPERATIONS[op]))
+        if op not in ("cnot", "toffoli") or target not in sources:
+            return Gate(op, target, sources)
+
+
+def random_rule(rng: Random, plant: BooleanPlant) -> LabelRule:
+    n = plant.num_bits
+    names = [f"'{name}'" for name in plant.bits]
+    text = f"not {rng.choice(names)} or {rng.choice(names)} and 1 xor (0 or {rng.choice(names)})"
+    return rng.choice(
+        [
+            StateRule(),
+            BitsRule(tuple(rng.sample(range(n), rng.randint(1, n)))),
+            ExpressionRule(parse_expression(text, plant.bits)),
+            NominalRule(rng.randrange(1 << n)),
+        ]
+    )
+
+
+def random_plant_task(rng: Random) -> PlantTask:
+    plant = random_plant(rng)
+    states = list(range(1 << plant.num_bits))
+    usable = plant.num_commands if rng.random() < 0.8 else rng.randint(1, plant.num_commands)
+    return PlantTask(
+        plant=plant,
+        rule=random_rule(rng, plant),
+        about=rng.choice(("start", "current")),
+        states=None if rng.random() < 0.6 else tuple(rng.sample(states, rng.randint(1, len(states)))),
+        actions=tuple(rng.sample(range(plant.num_commands), usable)),
+        never=tuple(rng.sample(states, 1)) if rng.random() < 0.3 else (),
+        cost=(ONE,) * plant.num_commands,
+        alpha=rng.choice(ALPHAS),
+    )
+
+
+def random_machine_task(rng: Random) -> Task:
+    n, num_actions, num_readings = rng.randint(1, 5), rng.randint(1, 3), rng.randint(1, 3)
+    shape = (n, num_actions)
+    holes = np.array([[rng.random() < 0.1 for _ in range(num_actions)] for _ in range(n)]) & (rng.random() < 0.4)
+    holes[0, 0] = False
+    successor = np.array([[rng.randrange(n) for _ in range(num_actions)] for _ in range(n)], dtype=np.int32)
+    output = np.array([[rng.randrange(num_readings) for _ in range(num_actions)] for _ in range(n)], dtype=np.int32)
+    assert successor.shape == output.shape == shape
+    machine = Machine(
+        states=tuple(f"s{i}" for i in range(n)),
+        actions=tuple(f"a{i}" for i in range(num_actions)),
+        readings=tuple(f"y{i}" for i in range(num_readings)),
+        successor=np.where(holes, UNDEFINED, successor).astype(np.int32),
+        output=np.where(holes, UNDEFINED, output).astype(np.int32),
+    )
+    flip = rng.choice((None, Fraction(0), Fraction(1, 10), Fraction(1, 3)))
+    model = machine if flip is None else as_noisy(machine) if flip == 0 else with_flip(machine, flip)
+    of_state = np.array([rng.randrange(2) for _ in range(n)], dtype=np.int32)
+    listed = np.array(sorted(rng.sample(range(n), rng.randint(1, n))), dtype=np.int32)
+    return Task(
+        model=model,
+        state=listed,
+        label=of_state[listed],
+        labels=("good", "bad"),
+        cost=(ONE,) * num_actions,
+        alpha=rng.choice(ALPHAS),
+        state_label=of_state if rng.random() < 0.4 else None,
+    )
+
+
+def random_steps(rng: Random, question: Question, truth: int) -> tuple[tuple[Step, ...], int]:
+    """What is done and read when a state is true, now and then a reading lost or an action doubted; and the end."""
+    model = question.model
+    actions = question.actions if isinstance(question, PlantTask) else range(len(model.actions))
+    steps: list[Step] = []
+    for _ in range(rng.randint(0, 10)):
+        action = rng.choice(list(actions))
+        law = reading_law(model, truth, action)
+        if not law:
+            continue
+        after, chance = next_state(model, truth, action), rng.random()
+        if chance < 0.1 and sum(not step.certain for step in steps) < 4:
+            steps.append(Step(action, None, certain=False))
+            truth = after if rng.random() < 0.5 else truth
+            continue
+        reading = max(law, key=lambda y: law[y]) if rng.random() < 0.9 else rng.choice(list(law))
+        steps.append(Step(action, None if chance < 0.17 else reading))
+        truth = after
+    return tuple(steps), truth
+
+
+def random_case(rng: Random) -> Case:
+    question = random_plant_task(rng) if rng.random() < 0.6 else random_machine_task(rng)
+    truth, label = rng.choice(list(hypotheses_of(question)))
+    steps, end = random_steps(rng, question, truth)
+    states = list(range(num_states(question.model)))
+    nominal = truth if rng.random() < 0.6 else rng.choice(states)
+    policy = rng.choice(("eager", "staged", "readwise", "reuse"))
+    switched = 0 if policy == "eager" else rng.choice((None, len(steps), rng.randint(0, len(steps))))
+    share = rng.choice((HALF, Fraction(2, 3)))
+    committed = "by hand"
+    if switched is None:
+        bank = ((nominal, share if policy == "reuse" else ONE),)
+    else:
+        chosen = sorted({truth, *rng.sample(states, rng.randint(1, len(states)))})
+        bank = tuple((s, Fraction(1, len(chosen))) for s in chosen)
+        committed = rng.choice(("by hand", "by hand", "hypotheses"))
+        if committed == "hypotheses":
+            states = sorted({state for state, _ in hypotheses_of(question)})
+            bank = tuple((s, Fraction(1, len(states))) for s in states)
+        if policy == "reuse" and rng.random() < 0.9:
+            mixed = {s: (1 - share) * w for s, w in bank}
+            mixed[nominal] = mixed.get(nominal, Fraction(0)) + share
+            bank = tuple(sorted(mixed.items()))
+    return Case(
+        question=question,
+        label=label_now(question, label, end),
+        steps=steps,
+        bank=bank,
+        policy=policy,
+        nominal=nominal,
+        switched=switched,
+        alpha=question.alpha,
+        nominal_share=share,
+        ran=rng.choice((HALF, Fraction(1, 3), Fraction(2, 3))),
+        committed=committed,
+    )
+
+
+def spoil(rng: Random, case: Case) -> Case:
+    """The case with one thing changed, whose consequences are carried through the whole claim."""
+    steps, bank = list(case.steps), list(case.bank)
+    match rng.randrange(10):
+        case 0 if steps:
+            i = rng.randrange(len(steps))
+            readings = len(case.question.model.readings)
+            if steps[i].certain:
+                steps[i] = Step(steps[i].action, rng.randrange(readings))
+            return replace(case, steps=tuple(steps))
+        case 1 if steps:
+            del steps[rng.randrange(len(steps))]
+            return replace(case, steps=tuple(steps), switched=case.switched and min(case.switched, len(steps)))
+        case 2:
+            i = rng.randrange(len(bank))
+            bank[i] = (bank[i][0], bank[i][1] * rng.choice((HALF, Fraction(3, 2), Fraction(1, 1000))))
+            return replace(case, bank=tuple(bank))
+        case 3:
+            labels = sorted({label for _, label in hypotheses_of(case.question)})
+            return replace(case, label=rng.choice(labels))
+        case 4:
+            return replace(case, alpha=rng.choice((*ALPHAS, case.alpha * 2)))
+        case 5:
+            return replace(case, policy=rng.choice(("eager", "staged", "readwise", "reuse")))
+        case 6:
+            return replace(case, switched=rng.choice((None, rng.randint(0, len(steps)))))
+        case 8:
+            return replace(case, committed=rng.choice((None, "by hand", "hypotheses")))
+        case 7:
+            return replace(case, max_doubts=rng.randint(0, 1), ran=rng.choice((HALF, Fraction(9, 10))))
+        case _:
+            action = rng.randrange(len(case.question.model.actions))
+            steps.insert(rng.randint(0, len(steps)), Step(action, None, rng.random() < 0.5))
+            return replace(case, steps=tuple(steps))
+    return case
+
+
+def judge(case: Case) -> str:
+    return check(*texts_of(case.question, claim_of(case))).word
+
+
+def compare(seeds: range) -> Counter[tuple[str, bool]]:
+    seen: Counter[tuple[str, bool]] = Counter()
+    for seed in seeds:
+        rng = Random(f"run {seed}")
+        case = random_case(rng)
+        for _ in range(3):
+            word, earned = judge(case), is_earned(case)
+            assert (word == "VERIFIED") == earned, (seed, word, earned, case)
+            seen[word, isinstance(case.question, PlantTask)] += 1
+            case = spoil(rng, case)
+    return seen
+
+
+def test_a_run_is_verified_exactly_when_its_answer_is_earned() -> None:
+    seen = compare(range(250))
+    for plant in (True, False):
+        assert seen["VERIFIED", plant] > 30
+        assert seen["REFUTED", plant] > 30
+
+
+@pytest.mark.slow
+def test_many_runs_are_verified_exactly_when_their_answers_are_earned() -> None:
+    compare(range(1000, 41_000))
+
+
+# What the parts of a claim are bound to.
+
+
+def test_the_corpus_is_what_its_cases_say() -> None:
+    home = Path(__file__).parent / "certificates"
+    for name, task, certificate in corpus():
+        assert (home / f"{name}.task.json").read_bytes() == task, name
+        assert (home / f"{name}.json").read_bytes() == certificate, name
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where something stands in a value that has no parts."""
+    if isinstance(value, dict | list) and value:
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from places(value[key], (*path, key))
+    else:
+        yield path
+
+
+@pytest.mark.parametrize("case", [NOMINAL, FALLBACK, EAGER], ids=["nominal", "fallback", "eager"])
+def test_no_value_of_any_record_can_be_changed_under_the_head(case: Case) -> None:
+    claim = claim_of(case)
+    for path in places(claim["records"]):
+        for other in (0, 1, 2, "1/3", "x", None, True):
+            changed = copy.deepcopy(claim)
+            holder = changed["records"]
+            for key in path[:-1]:
+                holder = holder[key]
+            if json.dumps(holder[path[-1]]) != json.dumps(other):
+                holder[path[-1]] = other
+                assert check(*texts_of(case.question, changed)).word != "VERIFIED", (path, other)
+
+
+def test_records_cannot_be_left_out_or_exchanged_under_the_head() -> None:
+    claim = claim_of(FALLBACK)
+    records = claim["records"]
+    for i in range(len(records)):
+        for others in (records[:i] + records[i + 1 :], [*records[:i], *records[i : i + 2][::-1], *records[i + 2 :]]):
+            if others != records:
+                assert check(*texts_of(FALLBACK.question, claim | {"records": others})).word != "VERIFIED"
+
+
+def test_a_changed_reading_is_refuted_unless_the_answer_is_still_earned() -> None:
+    """With the chain forged. With four readings of each bit one may be wrong; with the two that suffice, none."""
+    long = replace(NOMINAL, steps=NOMINAL.steps * 2)
+    words = Counter[str]()
+    for case in (NOMINAL, long):
+        for i, step in enumerate(case.steps):
+            other = replace(
+                case, steps=(*case.steps[:i], Step(step.action, 1 - (step.reading or 0)), *case.steps[i + 1 :])
+            )
+            words[judge(other)] += 1
+            assert (judge(other) == "VERIFIED") == is_earned(other)
+    assert words == {"REFUTED": 4, "VERIFIED": 8}
+
+
+def test_what_had_to_be_trusted_is_printed_even_when_nothing_else_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in zip(("t.json", "c.json"), texts_of(NOMINAL.question, claim_of(NOMINAL)), strict=True):
+        (tmp_path / name).write_bytes(text)
+    files = [str(tmp_path / "t.json"), str(tmp_path / "c.json")]
+    assert main(files) == 0
+    assert capsys.readouterr().out.splitlines() == ["VERIFIED", TRUSTED]
+    assert TRUSTED.startswith("trusted, not proved: the time of the commitment")
+    assert main(["-v", *files]) == 0
+    proved = "the answer '01' beats every rival at risk 1/20, on 4 readings"
+    assert capsys.readouterr().out.splitlines() == ["VERIFIED", proved, TRUSTED]
+
+
+# Limits.
+
+
+def test_what_would_take_too_long_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine, stated = dict(sound_runs())["machine-nominal"], dict(sound_runs())["plant-expression"]
+    num_words = len("'c d' and not b or 0".replace("'c d'", "c").split())
+    moves = (len(machine.steps) + 1) * (3 + 1)
+    for module, name, case, least in (
+        (evidence, "MAX_MOVES", machine, moves),
+        (evidence, "MAX_WORK", machine, moves * (len(machine.steps) + 1)),
+        (evidence, "MAX_MOVES", NOMINAL, 5),
+        (plant_world, "MAX_BITS", NOMINAL, 2),
+        (plant_world, "MAX_SWEPT", NOMINAL, 4 * 5),
+        (plant_world, "MAX_SWEPT", stated, 8 * (len(stated.steps) + num_words + 1)),
+    ):
+        texts = texts_of(case.question, claim_of(case))
+        monkeypatch.setattr(module, name, least)
+        assert check(*texts).word == "VERIFIED", name
+        monkeypatch.setattr(module, name, least - 1)
+        verdict = check(*texts)
+        assert verdict.word == "MALFORMED"
+        assert "this checker" in verdict.reason
+        monkeypatch.undo()
+
+
+def test_a_common_denominator_may_be_as_long_as_the_limit() -> None:
+    long = Fraction(1, 2 ** (evidence.MAX_BITS - 1))
+    assert evidence.common_denominator([long, HALF], "these") == long.denominator
+    with pytest.raises(Malformed, match="these: the common denominator"):
+        evidence.common_denominator([long, Fraction(1, 3)], "these")
+
+
+def test_the_limits_are_those_of_the_format() -> None:
+    assert (evidence.MAX_BITS, evidence.MAX_DOUBTS, evidence.MAX_MOVES, evidence.MAX_WORK) == (2**14, 12, 2**26, 2**38)
+    assert (plant_world.MAX_BITS, plant_world.MAX_SWEPT, chain.MAX_DOUBTS) == (26, 2**36, 10**6)
+    assert (plant_task.MAX_BITS, plant_task.MAX_PROGRAM, plant_task.MAX_STACK) == (64, 10_000, 256)
+
+
+def test_so_many_doubts_are_followed_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("plant-doubt", "noisy-doubt"):
+        case = dict(sound_runs())[name]
+        monkeypatch.setattr(evidence, "MAX_DOUBTS", 1)
+        assert judge(case) == "VERIFIED"
+        monkeypatch.setattr(evidence, "MAX_DOUBTS", 0)
+        assert judge(case) == "MALFORMED"
+
+
+def test_each_case_of_a_doubted_action_counts_towards_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    noisy = dict(sound_runs())["noisy-doubt"]
+    monkeypatch.setattr(evidence, "MAX_MOVES", (len(noisy.steps) + 1) * (2 + 1) * 2)
+    assert judge(noisy) == "VERIFIED"
+    monkeypatch.setattr(evidence, "MAX_MOVES", (len(noisy.steps) + 1) * (2 + 1) * 2 - 1)
+    assert judge(noisy) == "MALFORMED"
+    monkeypatch.undo()
+    case = dict(sound_runs())["plant-doubt"]
+    texts = texts_of(case.question, claim_of(case))
+    monkeypatch.setattr(plant_world, "MAX_SWEPT", 4 * 2 * 8)
+    assert check(*texts).word == "VERIFIED"
+    monkeypatch.setattr(plant_world, "MAX_SWEPT", 4 * 2 * 8 - 1)
+    assert check(*texts).word == "MALFORMED"
+
+
+def test_settings_nested_without_end_are_malformed() -> None:
+    """JSON is read deeper than it is written, or the other way round; neither may get past."""
+    claim = claim_of(NOMINAL)
+    claim["records"][0]["settings"]["note"] = "DEEP"
+    task, certificate = texts_of(NOMINAL.question, claim)
+    for depth in (10, *range(900, 1000), 100_000):
+        deep = certificate.replace(b'"DEEP"', b"[" * depth + b"]" * depth)
+        assert str(check(task, deep)) in (
+            "REFUTED: the chain of records does not end in the head that the claim names",
+            "MALFORMED: a record is nested too deeply",
+            "MALFORMED: the certificate is nested too deeply",
+        )
+    value: list[Any] = []
+    for _ in range(100_000):
+        value = [value]
+    with pytest.raises(Malformed, match="a record is nested too deeply"):
+        reading.canonical_bytes(value, "a record")
+
+
+def test_a_commitment_may_name_no_bank() -> None:
+    claim = claim_of(NOMINAL)
+    claim["records"][0]["bank"] = None
+    assert check(*texts_of(NOMINAL.question, rechained(claim))).word == "VERIFIED"
+
+
+def test_a_plant_of_26_bits_of_which_two_states_are_listed_is_followed_at_once() -> None:
+    plant = BooleanPlant(tuple(f"b{i}" for i in range(40)), (Command("r", (), 39),), Fraction(1, 10))
+    question = PlantTask(
+        plant=plant, rule=BitsRule((39,)), states=(0, 1 << 39), actions=(0,), cost=(ONE,), alpha=Fraction(1, 10)
+    )
+    assert judge(Case(question, "b39=0", (Step(0, 0), Step(0, 0)), ((0, ONE),), nominal=0)) == "VERIFIED"
+    assert judge(Case(question, "b39=0", (Step(0, 0), Step(0, 1)), ((0, ONE),), nominal=0)) == "REFUTED"
+
+
+@pytest.mark.slow
+def test_a_machine_of_a_hundred_thousand_states_is_followed_through_six_hundred_steps() -> None:
+    """No state is beaten before the last steps, so that all of them are followed to the end."""
+    n, rng = 100_000, Random(1)
+    successor = np.array([[(s + 1) % n, (s * 7 + 3) % n] for s in range(n)], dtype=np.int32)
+    output = np.array([[rng.randrange(2), rng.randrange(2)] for _ in range(n)], dtype=np.int32)
+    machine = with_flip(build(successor.tolist(), output.tolist()), Fraction(1, 10))
+    question = replace(identify(machine, [int(s == 5) for s in range(n)]), alpha=Fraction(1, 10**500))
+    state, steps = 5, []
+    for _ in range(600):
+        action = rng.randrange(2)
+        steps.append(Step(action, int(output[state, action])))
+        state = int(successor[state, action])
+    case = Case(question, "l1", tuple(steps), ((5, ONE),), nominal=5, alpha=question.alpha)
+    assert judge(case) == "VERIFIED"

@@ -1,0 +1,167 @@
+"""`ascertain bounds` as a person meets it: both sides, the hardest pair, certificates, drawings and refusals."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from ascertain.cli.bounding import choose_question, find_bounds, list_claims, round_up
+from ascertain.cli.bounds import command
+from ascertain.errors import FileError, TaskError
+from ascertain.policy.evaluate import evaluate
+from ascertain.task.problem import read_problem
+from ascertain.task.task import Task
+from tests.conftest import ROOT
+from tests.test_cli import answer, complaint, run
+
+LAMP = ROOT / "examples" / "plants" / "lamp.toml"
+VALVE = ROOT / "examples" / "valve"
+RISKS = ("--alpha", "1/1000", "--beta", "1/100")
+
+
+def test_both_sides_are_given_by_method_and_they_are_close(tmp_path: Path) -> None:
+    path = tmp_path / "lamp.json"
+    facts = answer("bounds", LAMP, *RISKS, "--certificate", path)
+    assert (facts["alpha"], facts["beta"], facts["vacuous"], facts["obstructed"]) == ("1/1000", "1/100", False, False)
+    lower = {name: Fraction(value) for name, value in facts["lower"].items()}  # type: ignore[attr-defined]
+    upper, ratio = Fraction(facts["upper"]), Fraction(facts["ratio"])  # type: ignore[arg-type]
+    assert 0 < lower["pairwise"] <= lower["program"] <= lower["best"] <= upper
+    assert upper == min(Fraction(value) for value in facts["upper_by_method"].values())  # type: ignore[attr-defined]
+    assert 1 <= ratio <= Fraction(11, 10)
+    assert abs(ratio - upper / lower["best"]) < Fraction(1, 10**6)
+    assert Fraction(facts["risk"]["wrong"]) <= Fraction(1, 1000)  # type: ignore[index]
+    assert Fraction(facts["risk"]["abstain"]) <= Fraction(1, 100)  # type: ignore[index]
+    assert facts["certificate"] == "VERIFIED"
+    kinds = [claim["claim"] for claim in json.loads(path.read_text())["claims"]]
+    assert kinds == ["information", "program", "within-risk"]
+    assert run("verify", tmp_path / "lamp.task.json", path).returncode == 0
+
+
+def test_the_hardest_pair_is_explained_by_what_is_read_where_it_is_told_apart() -> None:
+    hardest = answer("bounds", LAMP, *RISKS)["hardest"]
+    assert sorted(hardest["states"]) == ["dark", "lit"]  # type: ignore[index]
+    assert hardest["action"] == "look"  # type: ignore[index]
+    assert {row[0]: sorted(row[1:]) for row in hardest["readings"]} == {  # type: ignore[index]
+        "dark": ["1/20", "19/20"],
+        "lit": ["1/20", "19/20"],
+    }
+    # KL of a coin of 19/20 against one of 1/20: 9/10 log 19.
+    assert float(Fraction(hardest["rate"])) == pytest.approx(0.9 * 2.944438979, rel=1e-9)  # type: ignore[index]
+    shown = run("bounds", LAMP, *RISKS).stdout
+    assert "Hardest pair: 'dark'" in shown
+    assert "nats for each unit of cost" in shown
+
+
+def test_without_noise_both_sides_are_the_optimum_and_the_pair_has_its_word(tmp_path: Path) -> None:
+    facts = answer("bounds", VALVE / "leak.toml", "--certificate", tmp_path / "leak.json")
+    assert (facts["upper"], facts["ratio"], facts["lower"]["best"]) == ("24", "1", "24")  # type: ignore[index]
+    assert facts["upper"] == answer("solve", VALVE / "leak.toml")["upper"]
+    assert "vent, wait, gauge" in facts["hardest"]["why"]  # type: ignore[index]
+    assert facts["certificate"] == "VERIFIED"
+
+
+def test_an_obstructed_question_names_its_pair(tmp_path: Path) -> None:
+    path = tmp_path / "no.json"
+    facts = answer("bounds", VALVE / "serviced.toml", *RISKS, "--certificate", path, code=1)
+    assert facts["obstructed"] is True
+    assert facts["hardest"]["states"] == ["tight-low", "tight-low-serviced"]  # type: ignore[index]
+    assert (facts["lower"]["best"], facts["upper"], facts["ratio"]) == ("inf", "inf", None)  # type: ignore[index]
+    assert facts["certificate"] == "VERIFIED"
+    assert "Obstructed: states 'tight-low'" in run("bounds", VALVE / "serviced.toml").stdout
+
+
+def test_risks_that_ask_for_nothing_are_said_to_be_vacuous() -> None:
+    done = run("bounds", LAMP, "--alpha", "1/2")
+    assert (done.returncode, "vacuous" in done.stdout) == (0, True)
+    for alpha, beta in (("9/20", "1/10"), ("999/1000", "0"), ("1/10", "4/5")):
+        facts = find_bounds(choose_question(read_problem(LAMP), Fraction(alpha), Fraction(beta))).facts()
+        assert (facts["vacuous"], facts["lower"]["best"], facts["upper"]) == (True, "0", None)
+
+
+def test_an_alpha_that_is_no_probability_strictly_between_is_refused() -> None:
+    assert complaint("bounds", LAMP, "--alpha=0", "--beta", "1/100").startswith("ascertain: --alpha: 0 is not")
+    for alpha in ("1", "3/2", "-1/10", "nan", "1/0", ""):
+        with pytest.raises(TaskError, match=r"^--alpha: "):
+            command(LAMP, alpha=alpha, beta="1/100")
+
+
+def test_other_bad_input_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    assert "--beta: 1 is not a probability in [0, 1)" in complaint("bounds", LAMP, "--beta", "1")
+    assert "say how large it may be with --beta" in complaint("bounds", LAMP)
+    with pytest.raises(FileError, match=r"the drawing is an \.svg"):
+        command(LAMP, draw=Path("a.png"))
+    with pytest.raises(FileError, match="there is no directory"):
+        command(LAMP, draw=tmp_path / "no" / "a.svg")
+    lamp = tmp_path / "lamp.json"
+    lamp.write_bytes(LAMP.read_bytes())
+    assert "is an input of the question" in complaint("bounds", lamp, *RISKS, "--certificate", lamp)
+
+
+@pytest.mark.slow
+def test_both_sides_are_drawn_against_alpha(tmp_path: Path) -> None:
+    path = tmp_path / "cost.svg"
+    assert run("bounds", LAMP, *RISKS, "--draw", path).returncode == 0
+    assert path.read_text().startswith("<svg")
+    done = run("bounds", VALVE / "serviced.toml", *RISKS, "--draw", tmp_path / "none.svg")
+    assert done.returncode == 1
+    assert "not drawn" in done.stderr
+
+
+def test_a_register_of_24_bits_is_bounded_through_its_factors(tmp_path: Path) -> None:
+    commands = "".join(f'[[command]]\nname = "read{i}"\ngates = []\ntap = "b{i}"\n' for i in range(24))
+    bits = json.dumps([f"b{i}" for i in range(24)])
+    (tmp_path / "plant.toml").write_text(f'bits = {bits}\nflip = "1/10"\n{commands}')
+    (tmp_path / "register.toml").write_text('model = "plant.toml"\n[risk]\nalpha = "2.5e-7"\nbeta = "1/1000"\n')
+    done = run("bounds", tmp_path / "register.toml", "--json", "--certificate", tmp_path / "r.json")
+    facts = json.loads(done.stdout)
+    assert float(Fraction(facts["lower"]["best"])) >= 250.5
+    assert float(Fraction(facts["upper"])) <= 258.8
+    assert facts["hardest"]["action"] == "read0"
+    assert facts["certificate"] is None
+    assert "nothing to certify" in done.stderr
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_the_policy_that_is_certified_keeps_to_the_risk_on_the_question_itself() -> None:
+    question = choose_question(read_problem(LAMP), Fraction(1, 1000), Fraction(1, 100))
+    found = find_bounds(question)
+    assert isinstance(question, Task)
+    assert found.best is not None
+    value = evaluate(question, found.policy)
+    assert value.meets(Fraction(1, 1000), Fraction(1, 100))
+    assert value.cost is not None
+    assert found.best <= value.cost <= found.upper  # type: ignore[operator]
+    claims, notes = list_claims(found)
+    assert notes == []
+    assert Fraction(claims[-1]["cost"]) == value.cost
+
+
+def test_a_rounded_cost_is_never_below_the_cost() -> None:
+    for value in (
+        Fraction(1, 3),
+        Fraction(10**30 + 1, 3 * 10**30),
+        Fraction(7, 10**40 + 1),
+        Fraction(10**20, 10**7 + 1),
+    ):
+        assert value <= round_up(value) <= value * (1 + Fraction(1, 10**8))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as on Unix")
+def test_an_interrupt_ends_it_with_one_sentence(tmp_path: Path) -> None:
+    problem = tmp_path / "leak.toml"
+    (tmp_path / "valve.dot").write_bytes((VALVE / "valve.dot").read_bytes())
+    problem.write_text((VALVE / "leak.toml").read_text() + '\n[noise]\nflip = "1/10"\n')
+    command = [sys.executable, "-m", "ascertain", "bounds", str(problem), "--alpha", "1e-9", "--beta", "1/1000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as busy:
+        time.sleep(6)  # it takes ten times as long where nothing else runs
+        busy.send_signal(signal.SIGINT)
+        out, err = busy.communicate(timeout=60)
+    assert (busy.returncode, out) == (130, b"")
+    assert err.decode().strip().splitlines()[-1] == "ascertain: interrupted"
