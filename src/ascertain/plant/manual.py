@@ -1,8 +1,9 @@
 """A plant that is a person: it is told what to do and types what it reads.
 
 What is typed must be a reading that the action can give; anything else is asked again. The marks of the line protocol
-mean here what they mean there: `?` nothing could be read, `!` the action was not done, `~` it is not known whether it was done.
-End of input is a hang-up. Escapes are understood as well: `%3F` should a reading be called `?`, `%` if it is empty.
+mean here what they mean there: `?` nothing could be read, `!` the action was not done, `~` it is not known whether it
+was done. End of input is a hang-up. Escapes are understood as well: `%3F` should a reading be called `?`, `%` if it is
+empty.
 """
 
 from __future__ import annotations
