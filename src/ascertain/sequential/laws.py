@@ -89,7 +89,8 @@ def tabulate_levels(model: Model) -> Levels:
             level[k, y] = number[p]
     # A probability is at most 1, so what it costs is at least 0, however little that is.
     bounds = [(max(low, 0), high) for low, high in (log_bounds(1 / p) for p in values)]
-    floor, ceiling = (np.array(column, dtype=np.int64) for column in zip(*bounds, strict=True))
+    floor = np.array([low for low, _ in bounds], dtype=np.int64)
+    ceiling = np.array([high for _, high in bounds], dtype=np.int64)
     everywhere = np.all(noisy.law != UNDEFINED, axis=0)
     return Levels(noisy.successor, noisy.law, level, values, floor, ceiling, everywhere)
 
