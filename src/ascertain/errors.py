@@ -13,10 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+LONGEST = 2000
+"""Characters of a message: names come from files, and a file may hold one of any length."""
+
+
 class AscertainError(Exception):
     """The base of every error raised on purpose; bad input unless a subclass says otherwise."""
 
     exit_code = 2
+
+    def __init__(self, message: object = "") -> None:
+        text = str(message)
+        super().__init__(text if len(text) <= LONGEST else f"{text[: LONGEST - 505]} ... {text[-500:]}")
 
 
 class ModelError(AscertainError):

@@ -6,20 +6,24 @@ change of it changes the hash and with it every draw.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, final
+from typing import Any, cast, final
 
 from ascertain.errors import FileError, ModelError
 from ascertain.kernels.boolean_code import OPERATIONS
 from ascertain.model.boolean import REVERSIBLE
+from ascertain.model.files.text import read_text
+from ascertain.model.files.toml_text import parse_toml
+from ascertain.rational import rational_field
 
 IRREVERSIBLE = tuple(op for op in OPERATIONS if op not in REVERSIBLE)
+MAX_NUMBER = 10**9
+"""The largest count, position, weight or seed."""
 
 
 @final
@@ -83,6 +87,7 @@ class Settings:
     def __post_init__(self) -> None:
         _require(3 <= self.num_bits <= 64, "bits", "at least 3 and at most 64")
         _require(self.num_probing >= self.num_bits, "probing.commands", "at least as many as there are bits")
+        _require(self.trusted_every >= 1, "operation.trusted_every", "at least 1")
         low, high = self.actuating_gates
         _require(1 <= low <= high, "actuating.gates", "two numbers, the least first")
         _require(0 < self.num_alternatives < self.num_actuating, "operation.alternatives", "fewer than the commands")
@@ -117,55 +122,111 @@ def load_settings(name: str) -> Settings:
 def read_settings(path: str | Path) -> Settings:
     """The settings in a file."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"{path}: the settings cannot be read ({error}); a UTF-8 text file was expected") from None
-    return parse_settings(text, str(path))
+        text = read_text(path)
+    except FileError as error:
+        reason = str(error).removeprefix(f"{path}: ")
+        raise FileError(f"{path}: the settings cannot be read: {reason}") from None
+    return parse_settings(text.replace("\r\n", "\n"), str(path))
 
 
 def parse_settings(text: str, where: str) -> Settings:
     """The settings in the text of a file; `where` begins every error message."""
+    start = f"{where}: these are not the settings of a testbed"
     try:
-        return _build(tomllib.loads(text), text)
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, ModelError) as error:
-        missing = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise FileError(f"{where}: these are not the settings of a testbed: {missing}") from None
+        return _build(parse_toml(text, start), text)
+    except ModelError as reason:
+        raise FileError(f"{start}: {reason}") from None
 
 
 def _build(data: dict[str, Any], text: str) -> Settings:
-    actuating, probing, operation, stream = (data[key] for key in ("actuating", "probing", "operation", "stream"))
+    actuating, probing, operation, stream, risk = (
+        _table(data, key) for key in ("actuating", "probing", "operation", "stream", "risk")
+    )
+    window = _table(operation, "window")
     return Settings(
-        name=data["name"],
+        name=_text(data, "name"),
         text=text,
-        num_bits=data["bits"],
-        num_actuating=actuating["commands"],
-        actuating_gates=_pair(actuating["gates"]),
-        num_probing=probing["commands"],
-        probing_gates=probing["gates"],
-        plants=tuple(PlantSettings(**plant) for plant in data["plant"]),
-        log_length=operation["commands"],
-        num_alternatives=operation["alternatives"],
-        max_replaced=operation["replaced"],
-        trusted_every=operation["trusted_every"],
-        log_flip=Fraction(operation["flip"]),
-        replacement_window=_pair(operation["window"]["replacements"]),
-        flip_window=_pair(operation["window"]["flips"]),
-        stream_length=stream["commands"],
-        stream_flip=Fraction(stream["flip"]),
-        operations_per_family=data["operations_per_family"],
-        families=tuple(_build_family(family) for family in data["family"]),
-        eager_risk=Fraction(data["risk"]["eager"]),
-        staged_risk=Fraction(data["risk"]["staged"]),
+        num_bits=_whole(data, "bits"),
+        num_actuating=_whole(actuating, "commands"),
+        actuating_gates=_pair(actuating, "gates"),
+        num_probing=_whole(probing, "commands"),
+        probing_gates=_whole(probing, "gates"),
+        plants=tuple(_build_plant(plant) for plant in _tables(data, "plant")),
+        log_length=_whole(operation, "commands"),
+        num_alternatives=_whole(operation, "alternatives"),
+        max_replaced=_whole(operation, "replaced"),
+        trusted_every=_whole(operation, "trusted_every"),
+        log_flip=_probability(operation, "flip"),
+        replacement_window=_pair(window, "replacements"),
+        flip_window=_pair(window, "flips"),
+        stream_length=_whole(stream, "commands"),
+        stream_flip=_probability(stream, "flip"),
+        operations_per_family=_whole(data, "operations_per_family"),
+        families=tuple(_build_family(family) for family in _tables(data, "family")),
+        eager_risk=_probability(risk, "eager"),
+        staged_risk=_probability(risk, "staged"),
     )
 
 
+def _build_plant(data: dict[str, Any]) -> PlantSettings:
+    actuating, probing = (_table(data, key) for key in ("actuating", "probing"))
+    mixes = ({op: _whole(mix, op) for op in mix} for mix in (actuating, probing))
+    return PlantSettings(_text(data, "name"), _whole(data, "seed"), *mixes)
+
+
 def _build_family(data: dict[str, Any]) -> Family:
-    return Family(data["name"], data["replacements"], _pair(data["last"]), data["active"])
+    return Family(_text(data, "name"), _whole(data, "replacements"), _pair(data, "last"), _whole(data, "active"))
 
 
-def _pair(value: list[int]) -> tuple[int, int]:
-    low, high = value
-    return low, high
+# The fields of the file, each read by its type.
+
+
+def _field(data: Mapping[str, Any], key: str) -> Any:
+    if key not in data:
+        raise ModelError(f"{key!r} is missing")
+    return data[key]
+
+
+def _table(data: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = _field(data, key)
+    if not isinstance(value, dict):
+        raise ModelError(f"{key} must be a table")
+    return cast("dict[str, Any]", value)
+
+
+def _tables(data: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    value = _field(data, key)
+    if not isinstance(value, list) or not all(isinstance(row, dict) for row in cast("list[Any]", value)):
+        raise ModelError(f"{key} must be tables, each under [[{key}]]")
+    return cast("list[dict[str, Any]]", value)
+
+
+def _text(data: Mapping[str, Any], key: str) -> str:
+    value = _field(data, key)
+    if not isinstance(value, str):
+        raise ModelError(f"{key} must be text")
+    return value
+
+
+def _whole(data: Mapping[str, Any], key: str) -> int:
+    value = _field(data, key)
+    if type(value) is not int or not 0 <= value <= MAX_NUMBER:
+        raise ModelError(f"{key} must be a whole number from 0 to {MAX_NUMBER}")
+    return value
+
+
+def _pair(data: Mapping[str, Any], key: str) -> tuple[int, int]:
+    value = _field(data, key)
+    if not isinstance(value, list) or len(cast("list[Any]", value)) != 2:
+        raise ModelError(f"{key} must be two numbers, the least first")
+    low, high = cast("list[Any]", value)
+    return _whole({key: low}, key), _whole({key: high}, key)
+
+
+def _probability(data: Mapping[str, Any], key: str) -> Fraction:
+    value = rational_field(_field(data, key), key, ModelError)
+    _require(0 <= value < 1, key, "a probability below 1")
+    return value
 
 
 def _require(holds: bool, where: str, right: str) -> None:

@@ -7,7 +7,6 @@ belongs to: results under other settings are another study, and are refused.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -15,13 +14,14 @@ from types import TracebackType
 from typing import Any, final
 
 from ascertain.errors import AscertainError, FileError
+from ascertain.model.files.json_text import parse_json
 from ascertain.task.canonical import canonical_bytes
 
 FORMAT = "ascertain-store 1"
-_SCHEMA = """
-CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE result (number INTEGER PRIMARY KEY, data TEXT NOT NULL);
-"""
+_SCHEMA = (
+    ("about", "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"),
+    ("result", "CREATE TABLE result (number INTEGER PRIMARY KEY, data TEXT NOT NULL)"),
+)
 
 
 @final
@@ -32,16 +32,25 @@ class Store:
         self.path, self._connection = path, connection
 
     def __len__(self) -> int:
-        return int(self._connection.execute("SELECT count(*) FROM result").fetchone()[0])
+        with _told(self.path):
+            return int(self._connection.execute("SELECT count(*) FROM result").fetchone()[0])
 
     def numbers(self) -> set[int]:
         """The operations that have a result."""
-        return {int(row[0]) for row in self._connection.execute("SELECT number FROM result")}
+        return {number for number, _ in self._rows()}
 
     def results(self) -> Iterator[tuple[int, Any]]:
         """Numbers and results, in order."""
-        for number, text in self._connection.execute("SELECT number, data FROM result ORDER BY number"):
-            yield int(number), json.loads(text)
+        for number, text in self._rows():
+            yield number, parse_json(text, f"{self.path}: result {number}")
+
+    def _rows(self) -> Iterator[tuple[int, str]]:
+        """Numbers and texts, in order; the file may have been damaged since they were written."""
+        with _told(self.path):
+            for number, text in self._connection.execute("SELECT number, data FROM result ORDER BY number"):
+                if type(number) is not int or not isinstance(text, str):
+                    raise FileError(f"{self.path}: result {number} is not text; the store is damaged")
+                yield number, text
 
     def add(self, results: Iterable[tuple[int, Any]]) -> None:
         """Results of one chunk, all of them or, should this be interrupted, none."""
@@ -51,8 +60,7 @@ class Store:
 
     def export(self) -> bytes:
         """Every result as a line of JSON, in order: the same bytes for the same campaign."""
-        rows = self._connection.execute("SELECT number, data FROM result ORDER BY number")
-        return b"".join(b'{"number":%d,"result":%s}\n' % (int(number), text.encode()) for number, text in rows)
+        return b"".join(b'{"number":%d,"result":%s}\n' % (number, text.encode()) for number, text in self._rows())
 
     def close(self) -> None:
         self._connection.close()
@@ -72,7 +80,9 @@ def create_store(path: Path, about: Mapping[str, str]) -> Store:
         raise FileError(f"{path}: this file is already there; resume it, or choose another name")
     connection = _connect(path)
     with _told(path), connection:
-        connection.executescript(_SCHEMA)
+        connection.execute("BEGIN")
+        for _, sql in _SCHEMA:
+            connection.execute(sql)
         connection.executemany("INSERT INTO about VALUES (?, ?)", {"format": FORMAT, **about}.items())
     return Store(path, connection)
 
@@ -83,10 +93,10 @@ def open_store(path: Path, about: Mapping[str, str]) -> Store:
         raise FileError(f"{path}: there is no such store to resume")
     connection = _connect(path)
     try:
-        found = dict(connection.execute("SELECT name, value FROM about").fetchall())
-    except sqlite3.DatabaseError:
+        found = _read_about(path, connection)
+    except BaseException:
         connection.close()
-        raise FileError(f"{path}: this is not a store of results") from None
+        raise
     for name, value in {"format": FORMAT, **about}.items():
         if found.get(name) != value:
             connection.close()
@@ -97,12 +107,29 @@ def open_store(path: Path, about: Mapping[str, str]) -> Store:
     return Store(path, connection)
 
 
+def _read_about(path: Path, connection: sqlite3.Connection) -> dict[Any, Any]:
+    """What the store says about itself. A schema other than ours is refused first, so that no view of it is run."""
+    try:
+        schema = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchmany(len(_SCHEMA) + 1)
+        if tuple(schema) != _SCHEMA:
+            raise FileError(f"{path}: this is not a store of results")
+        return dict(connection.execute("SELECT name, value FROM about").fetchall())
+    except sqlite3.DatabaseError:
+        raise FileError(f"{path}: this is not a store of results, or it is damaged") from None
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     with _told(path):
         connection = sqlite3.connect(path)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        try:
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA cell_size_check = ON")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
 
@@ -120,5 +147,7 @@ class _told:  # noqa: N801  # reads as a word of the sentence "with told"
     ) -> None:
         if isinstance(value, sqlite3.IntegrityError):
             raise AscertainError(f"{self.path}: an operation has two results; the store was not written") from None
+        if getattr(value, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+            raise FileError(f"{self.path}: the store is damaged, or is none; restore it from a copy") from None
         if isinstance(value, sqlite3.Error):
             raise FileError(f"{self.path}: {value}; a store has one writer, on a disk with room") from None

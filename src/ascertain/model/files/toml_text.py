@@ -14,7 +14,7 @@ from typing import Any
 from ascertain.errors import FileError
 
 MAX_PARTS = 100
-_LONG_KEY = re.compile(r"(?:\.[ \t]*+(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+){%d}" % MAX_PARTS)
+_LONG_KEY = re.compile(rf"(?:\.[ \t]*+(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+){{{MAX_PARTS}}}")
 
 
 def parse_toml(text: str, where: str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def parse_toml(text: str, where: str, parse_float: Callable[[str], Any] = float)
     if long_key := _LONG_KEY.search(text):
         line = 1 + text.count("\n", 0, long_key.start())
         raise FileError(
-            f"{where}: this is not TOML: line {line} has a name of more than {MAX_PARTS} parts; use fewer dots"
+            f"{where}: line {line} has a name of more than {MAX_PARTS} parts between dots; no key here has as many"
         )
     try:
         return tomllib.loads(text, parse_float=parse_float)
