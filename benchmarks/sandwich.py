@@ -1,0 +1,98 @@
+"""The sandwich over the suite of noisy questions: `python -m benchmarks.sandwich [--models DIR] [--only WORD]`.
+
+For every instance: L and U with their ratio and the method that gave U; beside them the paper's construction alone, the
+pairwise bound and the uniform split over the deterministic tree; and the wrong-answer probability of the policy, as
+certified and as measured by importance sampling, with its standard error: the certified one is evaluated, and decides.
+Geometric means of the ratios at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+
+from ascertain.instances.suite import Instance, list_instances
+from ascertain.sequential.measuring import measure_wrong
+from ascertain.sequential.sandwich import Sandwich, sandwich
+
+ROOT = Path(__file__).resolve().parent.parent
+ALPHA, BETA = Fraction(1, 4_000_000), Fraction(1, 1000)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--models", type=Path, help="the directory of real machines")
+    options.add_argument("--only", default="", help="instances whose name holds this word")
+    options.add_argument("--audit", type=int, default=2000, help="runs of the audit for each hypothesis")
+    chosen = options.parse_args()
+    print(f"alpha = {ALPHA}, beta = {BETA}, {datetime.now(UTC):%Y-%m-%d}")
+    print("| instance | L | U | U/L | by | paper's L | paper's U | U/L | wrong <= | measured | s |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    ours: list[float] = []
+    papers: list[tuple[float, float]] = []
+    for instance in list_instances(ROOT / "examples", chosen.models):
+        if chosen.only in instance.name:
+            report(instance, chosen.audit, ours, papers)
+    if ours:
+        print(f"geometric mean of U/L over {len(ours)} instances: {mean(ours):.3f}")
+    if papers:
+        print(
+            f"on the {len(papers)} that the paper's construction settles: {mean([o for o, _ in papers]):.3f}, "
+            f"by the paper's {mean([p for _, p in papers]):.3f}"
+        )
+
+
+def report(instance: Instance, runs: int, ours: list[float], papers: list[tuple[float, float]]) -> None:
+    """One line of the table."""
+    started = time.monotonic()
+    question = instance.make()
+    found = sandwich(question, ALPHA, BETA)
+    seconds = time.monotonic() - started
+    if found.is_infinite:
+        print(f"| {instance.name} | inf | inf | | proved | | | | | | {seconds:.0f} |")
+        return
+    measured = measure_wrong(question, found, runs, seed=1) if runs else None
+    best = min((v, k) for k, v in found.upper_by_method.items() if v is not None)[1] if found.upper is not None else "-"
+    lower, upper = found.lower_by_method.get("pairwise"), found.upper_by_method.get("uniform tree")
+    seen = "" if measured is None else f"{measured.estimate:.2e} ± {measured.error:.0e}"
+    wrong = f"{float(found.risk[0]):.2e}" if found.risk else ""
+    cells = [number(found.lower), number(found.upper), ratio(found.lower, found.upper), best]
+    cells += [number(lower), number(upper), ratio(lower, upper), wrong, seen]
+    print(f"| {instance.name} | {' | '.join(cells)} | {seconds:.0f} |")
+    sys.stdout.flush()
+    keep(found, lower, upper, ours, papers)
+
+
+def keep(
+    found: Sandwich,
+    lower: Fraction | None,
+    upper: Fraction | None,
+    ours: list[float],
+    papers: list[tuple[float, float]],
+) -> None:
+    """Add the ratios to the lists."""
+    if found.ratio is not None:
+        ours.append(float(found.ratio))
+        if lower and upper is not None:
+            papers.append((float(found.ratio), float(upper / lower)))
+
+
+def number(value: Fraction | None) -> str:
+    return "-" if value is None else f"{float(value):.2f}"
+
+
+def ratio(lower: Fraction | None, upper: Fraction | None) -> str:
+    return f"{float(upper / lower):.3f}" if lower and upper is not None else "-"
+
+
+def mean(values: list[float]) -> float:
+    return math.exp(math.fsum(math.log(v) for v in values) / len(values))
+
+
+if __name__ == "__main__":
+    main()

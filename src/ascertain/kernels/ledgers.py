@@ -1,0 +1,99 @@
+"""Values of memories by repeated improvement from below, and the flow of probability through a policy's memories."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ascertain.kernels._jit import kernel
+from ascertain.types import IntArray, LongArray
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+SHRINK = 1 - 2.0**-40
+"""Each value is taken a little smaller than it was computed: more than all rounding of one update."""
+
+
+@kernel
+def improve_values(
+    option: IntArray,
+    child: IntArray,
+    factor: FloatArray,
+    mass: FloatArray,
+    cost: FloatArray,
+    stop: FloatArray,
+    value: FloatArray,
+    sweeps: int,
+    tolerance: float,
+) -> int:
+    """Sweep over the nodes, last first, raising values in place; return how many sweeps were made.
+
+    `value` starts at or below the solution and stays there: each update is the Bellman operator of values that are, and
+    the operator is monotone.
+    """
+    nodes, options, readings = child.shape
+    for sweep in range(sweeps):
+        change = 0.0
+        for v in range(nodes - 1, -1, -1):
+            best = stop[v]
+            for k in range(options):
+                if option[v, k] < 0:
+                    continue
+                total = cost[option[v, k]] * mass[v]
+                for y in range(readings):
+                    w = child[v, k, y]
+                    if w >= 0:
+                        total += factor[v, k, y] * value[w]
+                total *= SHRINK
+                best = min(best, total)
+            if best > value[v]:
+                change = max(change, (best - value[v]) / best)
+                value[v] = best
+        if change <= tolerance:
+            return sweep + 1
+    return sweeps
+
+
+@kernel
+def choose_options(
+    option: IntArray,
+    child: IntArray,
+    factor: FloatArray,
+    mass: FloatArray,
+    cost: FloatArray,
+    stop: FloatArray,
+    value: FloatArray,
+    choice: LongArray,
+) -> None:
+    """`choice[v]` becomes the option that is best in view of the values, or -1 where stopping is."""
+    nodes, options, readings = child.shape
+    for v in range(nodes):
+        best = stop[v]
+        choice[v] = -1
+        for k in range(options):
+            if option[v, k] < 0:
+                continue
+            total = cost[option[v, k]] * mass[v]
+            for y in range(readings):
+                w = child[v, k, y]
+                if w >= 0:
+                    total += factor[v, k, y] * value[w]
+            if total < best:
+                best = total
+                choice[v] = k
+
+
+@kernel
+def carry(
+    source: LongArray, target: LongArray, chance: FloatArray, cost_of: FloatArray, now: FloatArray, after: FloatArray
+) -> float:
+    """Carry the probability `now` along the edges into `after`; return the expected cost of the step."""
+    spent = 0.0
+    for k in range(len(now)):
+        after[k] = 0.0
+        spent += now[k] * cost_of[k]
+    for e in range(len(source)):
+        after[target[e]] += now[source[e]] * chance[e]
+    return spent

@@ -1,0 +1,241 @@
+"""The sandwich: L <= AO <= U, on questions whose answer is known, and against the exact optimum of small ones."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+from ascertain.errors import LimitError, TaskError
+from ascertain.instances.named import register, shift_register
+from ascertain.instances.registers import far_sensor, parity_register, ring_register, sensor_bank
+from ascertain.instances.suite import list_instances
+from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_noisy
+from ascertain.policy.combination import evaluate_product
+from ascertain.policy.policy import Ask
+from ascertain.policy.product import Product
+from ascertain.search.exact import solve
+from ascertain.search.solution import Solved
+from ascertain.sequential.composition import compose, skeleton
+from ascertain.sequential.driven import Effort
+from ascertain.sequential.factors import evaluate_form, find_factors, transform
+from ascertain.sequential.measuring import measure_wrong
+from ascertain.sequential.sandwich import Labour, Sandwich, sandwich
+from ascertain.task.plant_task import PlantTask, pose_plant
+from ascertain.task.pose import pose
+from ascertain.task.task import Task
+from tests.reference.nodes import walk_with_memory
+from tests.reference.noisy_optimum import noisy_optimum
+from tests.reference.optimum import optimum
+from tests.strategies import machines, noisy_machines, tasks
+
+ALPHA, BETA, TENTH = Fraction(1, 4_000_000), Fraction(1, 1000), Fraction(1, 10)
+QUICK = Labour(Effort(max_nodes=2000, max_likely=2000, rounds=2, trials=6), time_limit=5.0, program_nodes=40)
+
+
+@given(tasks(machines(max_states=4), about="start", max_hypotheses=4))
+@settings(max_examples=40)
+def test_without_noise_the_sandwich_is_the_deterministic_optimum(task: Task) -> None:
+    found = sandwich(task, ALPHA, BETA)
+    value = optimum(task)
+    assert found.lower == found.upper == value
+    assert found.is_infinite == (value is None)
+
+
+@given(
+    tasks(
+        noisy_machines(max_states=3, max_actions=2, max_readings=2, max_laws=2),
+        about="start",
+        max_hypotheses=3,
+        max_labels=2,
+        shared_states=False,
+    )
+)
+@settings(max_examples=8)
+def test_a_sandwich_of_any_small_task_is_valid(task: Task) -> None:
+    alpha, beta = Fraction(1, 20), Fraction(1, 20)
+    found = sandwich(task, alpha, beta, QUICK)
+    if found.lower is None or found.upper is None:
+        return
+    assert found.lower <= found.upper
+    assume(hasattr(found.policy, "decide"))
+    for h in range(task.num_hypotheses):
+        wrong, abstain, cost = walk_with_memory(task, found.policy, h)
+        assert wrong <= alpha
+        assert abstain <= beta
+        assert cost <= found.upper
+
+
+def two_questions() -> list[Task]:
+    bit = pose(enumerate_noisy(register(1, TENTH)))
+    return [bit, pose(far_sensor(3), hypotheses=["left0", "right0"], flip=TENTH)]
+
+
+@pytest.mark.parametrize("task", two_questions())
+def test_two_hypotheses_cost_at_most_a_twentieth_more_than_the_optimum(task: Task) -> None:
+    alpha, beta = Fraction(1, 10_000), Fraction(1, 100)
+    lower, upper = noisy_optimum(task, alpha, beta, 16)
+    found = sandwich(task, alpha, beta)
+    assert found.lower is not None
+    assert found.upper is not None
+    assert upper is not None
+    assert found.lower <= upper
+    assert lower <= found.upper <= Fraction(105, 100) * upper
+
+
+def test_three_sensors_cost_at_most_a_twentieth_more_than_the_best_policy_known() -> None:
+    alpha, beta = Fraction(1, 50), Fraction(1, 50)
+    task = pose(sensor_bank(3), flip=TENTH)
+    lower, upper = noisy_optimum(task, alpha, beta, 10)
+    found = sandwich(task, alpha, beta, QUICK)
+    assert found.lower is not None
+    assert found.upper is not None
+    assert upper is not None
+    assert lower <= found.upper <= Fraction(105, 100) * upper
+    assert found.lower <= upper
+
+
+def test_what_is_obstructed_or_proved_infinite_is_infinite() -> None:
+    obstructed = pose(sensor_bank(3), label={"s0": "a", "s1": "b", "s2": "b"}, actions=["look2"], flip=TENTH)
+    assert sandwich(obstructed, ALPHA, BETA).is_infinite
+    once = pose(shift_register(2), flip=TENTH)
+    found = sandwich(once, ALPHA, BETA)
+    assert found.is_infinite
+    assert found.upper is None
+    assert found.ratio is None
+
+
+@pytest.mark.parametrize(
+    ("name", "lower", "upper"),
+    [
+        ("register 24, nominal or not", "208.9", "210.1"),
+        ("register 24, which state", "250.5", "258.8"),
+    ],
+)
+def test_the_register_of_twenty_four_bits_is_read_as_well_as_promised(name: str, lower: str, upper: str) -> None:
+    found = named(name)
+    assert found.lower is not None
+    assert found.upper is not None
+    assert Fraction(lower) <= found.lower <= found.upper <= Fraction(upper)
+    assert found.ratio is not None
+    assert found.ratio <= Fraction(104, 100)
+    assert found.risk is not None
+    assert found.risk[0] <= ALPHA
+    assert found.risk[1] <= BETA
+
+
+def named(name: str) -> Sandwich:
+    return sandwich(next(instance for instance in list_instances() if instance.name == name).make(), ALPHA, BETA)
+
+
+def test_parities_are_a_register_in_other_coordinates() -> None:
+    for question in ("nominal or not", "which state"):
+        plain, sums = named(f"register 4, {question}"), named(f"parities 4, {question}")
+        assert (plain.lower, plain.upper) == (sums.lower, sums.upper)
+
+
+def test_a_product_of_tests_has_the_risk_that_its_evaluation_gives() -> None:
+    found = named("register 4, which state")
+    assert isinstance(found.policy, Product)
+    assert found.risk is not None
+    exact = evaluate_product(found.policy)
+    assert exact.alpha <= found.risk[0]
+    assert exact.beta <= found.risk[1]
+    assert exact.cost is not None
+    assert found.upper is not None
+    assert exact.cost <= found.upper
+
+
+def test_forms_are_what_commands_tap_and_differences_change_one_of_them() -> None:
+    plant = parity_register(5, TENTH)
+    question = pose_plant(plant, label={"bits": [f"b{i}" for i in range(5)]})
+    factors = find_factors(question)
+    assert factors is not None
+    random = Random(7)
+    for _ in range(50):
+        state = random.getrandbits(6)
+        for action, form in zip(factors.actions, factors.forms, strict=True):
+            assert evaluate_form(form, state) == plant.step(state, action)[1]
+    for i, difference in enumerate(factors.differences):
+        changed = [evaluate_form((mask, 0), difference) for mask, _ in factors.forms]
+        assert changed == [int(j == i) for j in range(5)]
+
+
+def test_pulling_a_form_back_through_gates_is_reading_it_after_them() -> None:
+    gates = (Gate("xor", 0, (1, 2)), Gate("cnot", 3, (0,)), Gate("not", 1), Gate("copy", 2, (3,)), Gate("set", 0))
+    plant = BooleanPlant(("a", "b", "c", "d"), (Command("go", gates, 0),))
+    for state in range(16):
+        after = plant.step(state, 0)[0]
+        for mask in range(16):
+            assert evaluate_form(transform(gates, (mask, 0)), state) == evaluate_form((mask, 0), after)
+
+
+def test_a_bit_that_nothing_reads_makes_the_question_infinite() -> None:
+    plant = register(3, TENTH)
+    unread = pose_plant(plant, actions=["read0", "read1"])
+    assert sandwich(unread, ALPHA, BETA).is_infinite
+    some = sandwich(pose_plant(plant, actions=["read0", "read1"], label={"bits": ["b0", "b1"]}), ALPHA, BETA)
+    assert not some.is_infinite
+    assert some.upper is not None
+
+
+def moving_plant() -> PlantTask:
+    commands = (Command("turn", (Gate("cnot", 0, (1,)),), 0), Command("look", (), 1))
+    return pose_plant(BooleanPlant(("a", "b"), commands, TENTH))
+
+
+def test_a_plant_whose_commands_change_what_is_read_is_refused_in_one_sentence() -> None:
+    with pytest.raises(LimitError, match="'turn' changes what 'turn' reads"):
+        sandwich(moving_plant(), ALPHA, BETA)
+
+
+def test_a_risk_outside_the_unit_interval_or_of_zero_under_noise_is_refused() -> None:
+    task = pose(sensor_bank(3), flip=TENTH)
+    with pytest.raises(TaskError, match="alpha is 1"):
+        sandwich(task, Fraction(1), BETA)
+    with pytest.raises(TaskError, match="must be positive"):
+        sandwich(task, Fraction(0), BETA)
+
+
+def test_the_measured_error_of_a_policy_is_its_evaluated_one() -> None:
+    task = pose(ring_register(2), flip=TENTH)
+    alpha, beta = Fraction(1, 1000), Fraction(1, 100)
+    found = sandwich(task, alpha, beta, QUICK)
+    assert found.risk is not None
+    measured = measure_wrong(task, found, 1000, seed=3)
+    assert measured is not None
+    assert abs(measured.estimate - float(found.risk[0])) <= 4 * measured.error
+
+
+def test_a_tree_is_measured_along_its_paths() -> None:
+    task = pose(sensor_bank(3), flip=TENTH)
+    alpha, beta = Fraction(1, 100), Fraction(1, 50)
+    solution = solve(skeleton(task), prove="never")
+    assert isinstance(solution, Solved)
+    tree = compose(task, solution.policy, alpha, beta, "uniform")
+    assert tree is not None
+    values = {"uniform tree": tree.cost}
+    found = Sandwich(alpha, beta, Fraction(1), tree.cost, tree, (tree.wrong, tree.abstain), {}, values, None, False)
+    measured = measure_wrong(task, found, 300, seed=1)
+    assert measured is not None
+    assert abs(measured.estimate - float(tree.wrong)) <= 4 * measured.error
+
+
+def test_a_sandwich_is_the_same_every_time() -> None:
+    task = pose(sensor_bank(3), flip=TENTH)
+    first, second = (sandwich(task, Fraction(1, 100), Fraction(1, 50), QUICK) for _ in range(2))
+    assert (first.lower, first.upper) == (second.lower, second.upper)
+    assert np.array_equal(first.policy.choice, second.policy.choice)
+
+
+def test_every_instance_of_the_suite_can_be_posed() -> None:
+    names = [instance.name for instance in list_instances()]
+    assert len(names) == len(set(names)) >= 24
+    for instance in list_instances():
+        question = instance.make()
+        assert question.alpha == 0
+    policy = named("register 4, nominal or not").policy
+    assert isinstance(policy.decide(policy.start()), Ask)
