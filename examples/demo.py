@@ -1,19 +1,27 @@
-"""What `make demo` shows: a leak found for certain, a question nobody can answer, and five servers told apart."""
+"""What `make demo` shows: a leak found for certain, servers told apart, and the studies of the paper."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+from ascertain.cli.output import print_line
+from ascertain.instances.settings import load_settings
+from ascertain.report.folder import prepare_folder, write_results
+from ascertain.report.tables import show
+from ascertain.study.conditions import Conditions
+from ascertain.study.engines import start_engine
+from ascertain.study.record import Study, Table
+from ascertain.study.registry import STUDIES, run_study
 
 HERE = Path(__file__).resolve().parent
 OUT = HERE.parent / "out"
 
 STEPS = [
-    ("What is the plant, and can the question be settled?", ["inspect", "valve/leak.toml"]),
-    ("Which states can no experiment tell apart?", ["quotient", "valve/leak.toml"]),
     (
-        "The cheapest experiment that tells which valve leaks, with its proof:",
+        "The cheapest experiment that tells which valve of a gas train leaks, with its proof:",
         ["solve", "valve/leak.toml", "--certificate", OUT / "leak.json", "--draw", OUT / "leak.html"],
     ),
     ("A stranger checks the proof, with Python alone:", None),
@@ -26,25 +34,70 @@ STEPS = [
 
 
 def main() -> int:
-    OUT.mkdir(exist_ok=True)
+    prepare_folder(OUT)
     for title, arguments in STEPS:
-        print(f"\n{'─' * 80}\n{title}\n", flush=True)
-        if arguments is None:
-            command = [
-                sys.executable,
-                "-m",
-                "ascertain_check",
-                "-v",
-                str(OUT / "leak.task.json"),
-                str(OUT / "leak.json"),
-            ]
-        else:
-            command = [sys.executable, "-m", "ascertain", *map(str, arguments)]
-        code = subprocess.run(command, cwd=HERE, check=False).returncode
+        code = show_step(title, arguments)
         if code not in {0, 1}:
             return code
-    print(f"\nLook at {OUT / 'leak.html'} and {OUT / 'servers.html'}; go on with docs/quickstart.md.")
-    return 0
+    headline("The paper's studies: the controllers in full, the others in their quick form")
+    began = time.monotonic()
+    studies = run_studies()
+    write_results(OUT, studies)
+    by_name = {study.name: study for study in studies}
+    show_table(by_name["controller"].tables[0])
+    for study in studies:
+        print_line(f"{study.name}: {study.findings[-1 if study.name == 'story' else 0]}")
+    alarms = [f"ALARM: {study.name}: {alarm}" for study in studies for alarm in study.alarms]
+    for alarm in alarms:
+        print_line(alarm)
+    print()
+    print_line(f"{len(studies)} studies in {time.monotonic() - began:.0f} s, {len(alarms)} alarms. Look at")
+    for name, what in (
+        ("report.html", "every table and figure, and one operation told as a story"),
+        ("leak.html", "the experiment that finds the leak"),
+        ("servers.html", "the experiment that tells the servers apart"),
+    ):
+        print_line(f"  {OUT / name}   {what}")
+    print_line("and go on with docs/quickstart.md, or docs/reproduce.md for the studies in full.")
+    return 1 if alarms else 0
+
+
+def headline(title: str) -> None:
+    print(f"\n{'─' * 80}\n{title}\n", flush=True)
+
+
+def show_step(title: str, arguments: list[object] | None) -> int:
+    """One verb of the command line, as a person would type it; None is the checker."""
+    headline(title)
+    command = (
+        [sys.executable, "-m", "ascertain", *map(str, arguments)]
+        if arguments is not None
+        else [sys.executable, "-m", "ascertain_check", "-v", str(OUT / "leak.task.json"), str(OUT / "leak.json")]
+    )
+    return subprocess.run(command, cwd=HERE, check=False).returncode
+
+
+def run_studies() -> list[Study]:
+    """All studies, one after the other, on all cores; nothing is stored but the results."""
+    conditions = Conditions(settings=load_settings("testbed"), engine=start_engine())
+    studies: list[Study] = []
+    for name in STUDIES:
+        studies.append(run_study(name, conditions))
+        print(f"  {name:<14} {studies[-1].seconds:6.1f} s", flush=True)
+    return studies
+
+
+def show_table(table: Table) -> None:
+    """The table as aligned text: names at the left, numbers at the right, reasons left to the report."""
+    print(table.title)
+    rows = [table.columns, *([show(cell).partition(":")[0] for cell in row] for row in table.rows)]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(table.columns))]
+    for row in rows:
+        first, *rest = (
+            cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths, strict=True))
+        )
+        print("  ".join((first, *rest)))
+    print()
 
 
 if __name__ == "__main__":

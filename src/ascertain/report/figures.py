@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from importlib import import_module
 from typing import Any
 
@@ -10,8 +11,11 @@ from ascertain.study.record import Figure, Series
 
 COLOURS = ("#2f6fd0", "#d9822b", "#3a9d5d", "#b0509e", "#8a6d3b", "#5b7083")
 MARKERS = "osD^vP"
+LETTER = 7.0
+"""The size of the names of points."""
 _INK = "#7a7a7a"
 """Lines and letters in a grey that stands out on white and on black."""
+_NAMES = re.compile(r'(\bid="|href="#|url\(#)')
 _SETTINGS: dict[str, Any] = {
     "svg.hashsalt": "ascertain",
     "svg.fonttype": "path",
@@ -27,8 +31,12 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-def draw_svg(figure: Figure, width: float = 7.2, height: float = 4.0) -> str:
-    """The figure as SVG text, without a background of its own."""
+def draw_svg(figure: Figure, width: float = 7.2, height: float = 4.0, *, scope: str = "") -> str:
+    """The figure as SVG text, without a background of its own.
+
+    With a `scope` it is to stand on a page among others: lines and letters take the page's colour, and no name inside
+    the drawing is that of another one, whose scope or figure is another.
+    """
     matplotlib: Any = import_module("matplotlib")
     canvas: Any = import_module("matplotlib.figure")
     with matplotlib.rc_context(_SETTINGS):
@@ -42,13 +50,15 @@ def draw_svg(figure: Figure, width: float = 7.2, height: float = 4.0) -> str:
             axes.set_xscale("log")
         if figure.log_y:
             axes.set_yscale("log")
+        _place_labels(drawing, axes, figure)
         axes.grid(visible=True, alpha=0.25, linewidth=0.6)
         if len(figure.series) > 1:
             axes.legend(frameon=False, labelcolor=_INK)
         text = io.StringIO()
         drawing.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": "ascertain"})
     svg = text.getvalue()
-    return svg[svg.index("<svg") :]
+    svg = svg[svg.index("<svg") :]
+    return svg if not scope else _NAMES.sub(rf"\1{scope}-{figure.name}-", svg.replace(_INK, "currentColor"))
 
 
 def _draw_series(axes: Any, series: Series, k: int, count: int) -> None:
@@ -62,5 +72,26 @@ def _draw_series(axes: Any, series: Series, k: int, count: int) -> None:
         axes.plot(series.x, series.y, label=series.name, color=colour, linewidth=1.4)
     else:
         axes.plot(series.x, series.y, marker, label=series.name, color=colour, markersize=6, alpha=0.9)
-        for x, y, label in zip(series.x, series.y, series.labels, strict=False):
-            axes.annotate(label, (x, y), xytext=(5, 3), textcoords="offset points", fontsize=6.5, color=_INK)
+
+
+def _place_labels(drawing: Any, axes: Any, figure: Figure) -> None:
+    """Write the names of points beside them, from the bottom up, each above those that it would cover."""
+    named = [
+        (x, y, label)
+        for series in figure.series
+        if series.mark == "points"
+        for x, y, label in zip(series.x, series.y, series.labels, strict=False)
+    ]
+    if not named:
+        return
+    drawing.draw_without_rendering()
+    scale, taken = 72 / drawing.dpi, list[tuple[float, float, float]]()
+    places = [(*(axes.transData.transform((x, y)) * scale), x, y, label) for x, y, label in named]
+    for left, bottom, x, y, label in sorted(places, key=lambda place: (place[1], place[0])):
+        width, at = 0.55 * LETTER * len(label), bottom - 2.0
+        for low, start, end in sorted(taken):
+            if start < left + width and left < end and abs(at - low) < LETTER:
+                at = low + LETTER
+        taken.append((at, left, left + width))
+        offset = (6, at - bottom)
+        axes.annotate(label, (x, y), xytext=offset, textcoords="offset points", fontsize=LETTER, color=_INK)

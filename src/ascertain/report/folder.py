@@ -34,6 +34,8 @@ def write_results(folder: Path, studies: Sequence[Study], *, latex: bool = False
             write_whole(folder / f"{name}.md", to_markdown(table).encode())
             if latex:
                 write_whole(folder / f"{name}.tex", to_latex(table).encode())
+        for name, content in study.attachments.items():
+            write_whole(folder / name, content)
         for figure in study.figures:
             name = figure.name if figure.name.startswith(study.name) else f"{study.name}-{figure.name}"
             write_whole(folder / f"{name}.svg", draw_svg(figure).encode())

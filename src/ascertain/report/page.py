@@ -13,21 +13,37 @@ from jinja2 import Environment, PackageLoader
 from ascertain import __version__
 from ascertain.report.figures import draw_svg
 from ascertain.report.printable import printable
-from ascertain.report.tables import show
-from ascertain.study.record import Study
+from ascertain.report.tables import is_text, show
+from ascertain.study.record import Study, Table
 
-VERDICTS = ("reproduced", "better", "differs", "ours")
-"""Words that a table says of a row beside the paper's; the page gives each its colour."""
+VERDICTS = {
+    "reproduced": "reproduced",
+    "better": "better",
+    "differs": "differs",
+    "ours": "ours",
+    "kept": "kept",
+    "NOT kept": "differs",
+    "VIOLATED": "violated",
+}
+"""Words that a table says of a row, each with the class that gives it its colour."""
+LONG = 30
+"""Cells with more letters are broken into lines."""
 
 
 def draw_page(studies: Sequence[Study], title: str = "Certified active observability, reproduced") -> str:
     """The page as HTML text."""
     environment = Environment(loader=PackageLoader("ascertain.report"), autoescape=True, trim_blocks=True)
-    environment.filters["show"] = show
-    environment.filters["printable"] = printable
-    environment.filters["verdict"] = _verdict
+    filters: dict[str, Any] = {
+        "show": show,
+        "printable": printable,
+        "lines": _lines,
+        "verdict": _verdict,
+        "side": _side,
+    }
+    environment.filters.update(filters)
     sections: list[dict[str, Any]] = [
-        {"study": study, "figures": [(figure, draw_svg(figure)) for figure in study.figures]} for study in studies
+        {"study": study, "figures": [(figure, draw_svg(figure, scope=study.name)) for figure in study.figures]}
+        for study in studies
     ]
     return environment.get_template("report.html").render(
         title=title,
@@ -38,7 +54,18 @@ def draw_page(studies: Sequence[Study], title: str = "Certified active observabi
 
 
 def _verdict(cell: object) -> str:
-    """The class of a cell: that of its verdict, "number" or nothing."""
-    if isinstance(cell, str):
-        return next((word for word in VERDICTS if cell.startswith(word)), "")
-    return "number"
+    """The class of a cell: that of its verdict, "long", "number" or nothing."""
+    if not isinstance(cell, str):
+        return "number"
+    of = next((kind for word, kind in VERDICTS.items() if cell.startswith(word)), "")
+    return f"{of} long".strip() if len(cell) > LONG else of
+
+
+def _side(table: Table, column: int) -> str:
+    """The class of a column's head: numbers are at the right."""
+    return "" if is_text(table, column) else "number"
+
+
+def _lines(text: str) -> str:
+    """Text whose lines are kept and whose other characters are made printable."""
+    return "\n".join(printable(line) for line in text.split("\n"))

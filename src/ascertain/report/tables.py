@@ -31,7 +31,7 @@ def show(cell: Cell) -> str:
 def to_markdown(table: Table) -> str:
     """A Markdown table with its title and note."""
     rows = [list(table.columns), *([show(cell) for cell in row] for row in table.rows)]
-    lines = [_bar(rows[0]), _bar(["---" if _is_text(table, k) else "---:" for k in range(len(table.columns))])]
+    lines = [_bar(rows[0]), _bar(["---" if is_text(table, k) else "---:" for k in range(len(table.columns))])]
     lines += [_bar(row) for row in rows[1:]]
     note = f"\n{table.note}\n" if table.note else ""
     return f"### {table.title}\n\n" + "\n".join(lines) + f"\n{note}"
@@ -43,7 +43,7 @@ def to_csv(table: Table) -> str:
     writer = csv.writer(text, lineterminator="\n")
     names: list[str] = []
     for name in table.columns:
-        names.append(name if name not in names else f"{names[-1]} ({name})")
+        names.append(name if table.columns.count(name) == 1 or not names else f"{names[-1]} ({name})")
     writer.writerow(names)
     writer.writerows([["" if cell is None else cell for cell in row] for row in table.rows])
     return text.getvalue()
@@ -51,7 +51,7 @@ def to_csv(table: Table) -> str:
 
 def to_latex(table: Table) -> str:
     """A `tabular` between booktabs rules, with its caption."""
-    columns = "".join("l" if _is_text(table, k) else "r" for k in range(len(table.columns)))
+    columns = "".join("l" if is_text(table, k) else "r" for k in range(len(table.columns)))
     head = " & ".join(name.translate(_LATEX) for name in table.columns)
     body = "\n".join(" & ".join(show(cell).translate(_LATEX) for cell in row) + r" \\" for row in table.rows)
     return (
@@ -60,7 +60,8 @@ def to_latex(table: Table) -> str:
     )
 
 
-def _is_text(table: Table, column: int) -> bool:
+def is_text(table: Table, column: int) -> bool:
+    """Whether some cell of the column is words."""
     return any(isinstance(row[column], str) for row in table.rows)
 
 

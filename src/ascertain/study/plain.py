@@ -10,8 +10,9 @@ from ascertain.study.record import Study
 
 
 def study_data(study: Study) -> dict[str, Any]:
-    """What `--json` prints: rows and facts for programs, tables and findings for people."""
+    """What `--json` prints: rows and facts for programs, tables and findings for people, files by name."""
     data = asdict(study)
+    data["attachments"] = sorted(study.attachments)
     return cast("dict[str, Any]", _plain({"study": data.pop("name"), **data}))
 
 

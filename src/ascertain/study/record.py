@@ -56,6 +56,16 @@ class Figure:
 
 @final
 @dataclass(frozen=True)
+class Excerpt:
+    """Lines that are shown as they are: part of a log, what a program printed."""
+
+    title: str
+    text: str
+    note: str = ""
+
+
+@final
+@dataclass(frozen=True)
 class Choice:
     """Something that the paper leaves open: what was chosen here, and what that does to the figures."""
 
@@ -83,6 +93,9 @@ class Study:
     """What should not have been found; none, if all is well."""
     choices: tuple[Choice, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    excerpts: tuple[Excerpt, ...] = ()
+    attachments: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
+    """Files that belong to the study, by name, such as a certificate; they are written beside the page."""
 
 
 def mean(values: Sequence[int]) -> Fraction:

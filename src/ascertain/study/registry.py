@@ -10,6 +10,7 @@ from ascertain.study.conditions import Conditions
 from ascertain.study.record import Study
 
 STUDIES = {
+    "story": "story",
     "controller": "controller_tables",
     "confirmation": "confirmation",
     "replay": "replay",

@@ -1,0 +1,166 @@
+"""The truth removed from the bank: could any answer have been wrong, on any of thousands of operations?
+
+A wrong answer needs the truth z to be beaten (`docs/evidence.md`): z is a rival of every label but its own, and a label
+is answered only when all its rivals are. On a schedule that is fixed beforehand the readings do not depend on what the
+observer does, so that the evidence against z alone, along the whole stream, decides the matter: if it never reaches
+1/alpha, no answer at any time was wrong, whichever of the 2^24 states the others are and whenever the observer stops.
+This takes one state instead of all of them, and it is stricter than running the observer, which stops at its answer.
+One operation of each block is nevertheless run on the open world too, to see what becomes of it.
+
+Evidence is recomputed here from the plant: counts of contradicted readings for every candidate, logarithms in floats,
+rationals where they come near the threshold. Throughout: t is a reading, c a candidate, k a count.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from ascertain.bank.compile import compile_bank
+from ascertain.bank.shells import bank_shells, rank_state
+from ascertain.instances.operations import DrawnOperation
+from ascertain.instances.streams import Stream
+from ascertain.instances.testbed import Testbed
+from ascertain.kernels.boolean import BitArray, run_states
+from ascertain.model.boolean import BooleanPlant
+from ascertain.sequential.bank import Bank
+from ascertain.sequential.trigger import Trigger
+from ascertain.study.campaign import run_campaign
+from ascertain.study.conditions import Conditions, testbed_of
+from ascertain.study.controller import Controller, observer_settings, outcome, settle_on_stream
+from ascertain.types import IntArray, LongArray, State
+
+FloatArray = npt.NDArray[np.float64]
+PURPOSE = "audit"
+READWISE = Controller("readwise 100", "readwise", 100, "merging")
+STAGES = ("eager", "nominal", "fallback")
+_CLOSE = 1e-6
+_FAR = 200
+"""Candidates that are this many contradictions behind the best have no weight in floating point: 49^-200."""
+
+
+def audit_blocks(conditions: Conditions, blocks: int) -> list[dict[str, Any]]:
+    """What the truths of so many blocks of operations met, in order."""
+    cases = [(conditions.settings.text, block) for block in range(blocks)]
+    with conditions.store("audit-removed") as store:
+        progress = conditions.counting("blocks of operations without their truth")
+        found = run_campaign(audit_block, cases, conditions.engine, store=store, chunk=16, progress=progress)
+    return [result for block in found for result in block]
+
+
+def audit_block(case: tuple[str, int]) -> list[dict[str, Any]]:
+    """One block: an operation of each stratum, one of them run on the open world."""
+    text, block = case
+    testbed = testbed_of(text)
+    slots = list(testbed.block_slots(PURPOSE, block))
+    return [audit_operation(testbed, testbed.draw(slot), play=i == block % len(slots)) for i, slot in enumerate(slots)]
+
+
+def audit_operation(testbed: Testbed, operation: DrawnOperation, *, play: bool) -> dict[str, Any]:
+    """The largest evidence that ever stood against the truth, in each stage, with a bank that does not list it."""
+    truth, frozen = operation.true_endpoint, testbed.settings
+    compiled = compile_bank(testbed.logged(operation))
+    bank = bank_shells(compiled, compiled.num_shells)
+    weight = {z: w for z, w in zip(bank.states, bank.weights, strict=True) if z != truth}
+    stream = testbed.stream(operation)
+    plant = replace(testbed.plants[operation.slot.plant].plant, flip=frozen.stream_flip)
+    _, readings = stream.read(testbed.plants[operation.slot.plant], truth)
+    switched = first_switch(plant, operation.nominal_endpoint, stream, readings, 1 + Fraction(READWISE.threshold))
+    ahead, moments = count_ahead(plant, truth, tuple(weight), stream.schedule, readings, switched)
+    column, weights = list(weight).index(operation.nominal_endpoint), list(weight.values())
+    found = {
+        "eager": stand_against(ahead, weights, plant.flip, frozen.eager_risk),
+        "nominal": stand_against(ahead[:, [column]], [Fraction(1)], plant.flip, frozen.staged_risk),
+    }
+    if switched is not None:
+        later = ahead[moments >= switched] - ahead[moments == switched - 1]
+        found["fallback"] = stand_against(later, weights, plant.flip, frozen.staged_risk)
+    return {
+        "rank": rank_state(compiled, truth),
+        "candidates": len(weight),
+        "switched": switched,
+        "stages": {stage: {"micronats": math.ceil(1e6 * x), "beaten": beaten} for stage, (x, beaten) in found.items()},
+        "played": play_removed(testbed, operation, stream, without(bank, truth)) if play else None,
+    }
+
+
+def without(bank: Bank, state: State) -> Bank:
+    """The bank without a state. The weights of the others stay: what was its is lost, never shared out."""
+    kept = [(z, w) for z, w in zip(bank.states, bank.weights, strict=True) if z != state]
+    return Bank(tuple(z for z, _ in kept), tuple(w for _, w in kept))
+
+
+def play_removed(testbed: Testbed, operation: DrawnOperation, stream: Stream, bank: Bank) -> dict[str, Any]:
+    """What the observer itself makes of it, against all states of the plant."""
+    settings = observer_settings(testbed, operation, READWISE)
+    observer = settle_on_stream(testbed, operation, stream, settings, bank)
+    return {"outcome": outcome(operation, observer), "reads": observer.counters.readings}
+
+
+def first_switch(
+    plant: BooleanPlant, nominal: State, stream: Stream, readings: BitArray, bound: Fraction
+) -> int | None:
+    """After how many readings the trigger first exceeds its bound; None when it does not."""
+    trigger = Trigger(plant, nominal)
+    steps = zip(cast("list[int]", stream.schedule.tolist()), cast("list[int]", readings.tolist()), strict=True)
+    for t, (action, reading) in enumerate(steps, start=1):
+        trigger.observe(action, reading)
+        if trigger.exceeds(bound):
+            return t
+    return None
+
+
+def count_ahead(
+    plant: BooleanPlant,
+    truth: State,
+    states: tuple[State, ...],
+    commands: IntArray,
+    readings: BitArray,
+    switch: int | None,
+) -> tuple[LongArray, LongArray]:
+    """How many more of the first t + 1 readings contradict each candidate than the truth, and at which t.
+
+    Evidence against the truth rises only where a reading contradicts the truth: elsewhere every term stays or falls. So
+    these moments are all that is looked at, and the one at which a fallback begins.
+    """
+    shown = np.empty((commands.size, 1 + len(states)), dtype=np.uint8)
+    run_states(plant.gates, plant.offset, plant.tap, np.array((truth, *states), np.uint64), commands, shown)
+    wrong = shown != readings[:, None]
+    looked_at = wrong[:, 0].copy()
+    if switch is not None:
+        looked_at[switch - 1] = True
+    moments = np.flatnonzero(looked_at)
+    count = np.cumsum(wrong, axis=0, dtype=np.int16)[moments].astype(np.int64)
+    return count[:, 1:] - count[:, :1], moments
+
+
+def stand_against(ahead: LongArray, weights: list[Fraction], flip: Fraction, alpha: Fraction) -> tuple[float, bool]:
+    """The largest evidence against the truth, that before any reading included, and whether it reached 1/alpha."""
+    floats = np.array([float(w) for w in weights])
+    first = math.log(floats.sum())
+    if not ahead.size:
+        return first, False
+    nats = evidence_nats(ahead, floats, flip)
+    close = np.flatnonzero(np.abs(nats + math.log(alpha)) <= _CLOSE)
+    sure = bool((nats > _CLOSE - math.log(alpha)).any())
+    return max(first, float(nats.max())), sure or any(is_beaten(weights, ahead[t].tolist(), flip, alpha) for t in close)
+
+
+def evidence_nats(ahead: LongArray, weights: FloatArray, flip: Fraction) -> FloatArray:
+    """The logarithm of the sum of w_c r^(k_c - k_z) at every t; `ahead[t, c]` is the exponent."""
+    step = math.log((1 - flip) / flip)
+    least = ahead.min(axis=1)
+    power = np.exp(-step * np.arange(_FAR + 1))
+    total = power[np.minimum(ahead - least[:, None], _FAR)] @ weights
+    return np.log(total) - step * least
+
+
+def is_beaten(weights: list[Fraction], ahead: list[int], flip: Fraction, alpha: Fraction) -> bool:
+    """Whether the evidence has reached 1/alpha, in rationals."""
+    ratio = flip / (1 - flip)
+    return sum((w * ratio**d for w, d in zip(weights, ahead, strict=True)), Fraction(0)) * alpha >= 1

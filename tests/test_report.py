@@ -1,0 +1,249 @@
+"""Reports: tables in every format, figures that are the same each time, and a page that a browser really draws."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from ascertain.instances.testbed import load_testbed
+from ascertain.report.figures import draw_svg
+from ascertain.report.folder import prepare_folder, write_results
+from ascertain.report.page import draw_page
+from ascertain.report.tables import show, to_csv, to_latex, to_markdown
+from ascertain.study.plain import study_data
+from ascertain.study.record import Choice, Excerpt, Figure, Series, Study, Table
+from ascertain.study.story import tell
+from ascertain.study.story_run import live_through
+from ascertain_check import check
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+TABLE = Table(
+    "beside",
+    "Reads & steps",
+    ("policy", "reads", "paper", "steps", "paper", "verdict"),
+    (
+        ("eager", 95.25, 104.25, 302_427_000, 8.6, "better"),
+        ("<b>staged</b>|_", Fraction(177, 2), None, Fraction(12), 1.6, "differs: open world"),
+        ("kept", 0.0004, 1.0, 3, 2.0, "kept"),
+    ),
+    "Within 5 % is reproduced.",
+)
+POINTS = Figure(
+    "points",
+    "Reads against computation",
+    "steps",
+    "reads",
+    (
+        Series("here", (1e5, 1e6, 1.01e6), (50.0, 90.0, 90.1), ("one", "two", "three")),
+        Series("there", (2e5, 3e6), (60.0, 95.0), mark="line"),
+    ),
+    log_x=True,
+)
+BARS = Figure("bars", "Counts", "what", "how many", (Series("a", ("x", "y"), (1.0, 2.0), mark="bars"),))
+STUDY = Study(
+    name="example",
+    title="An <i>example</i>",
+    settings_hash="a" * 64,
+    quick=True,
+    seconds=1.25,
+    rows=({"policy": "eager", "mean_reads": Fraction(1, 3)},),
+    tables=(TABLE,),
+    figures=(POINTS, BARS),
+    findings=("Found & told.",),
+    choices=(Choice("what", "this", "that"),),
+    excerpts=(Excerpt("A log", "first <line>\nsecond\x1b[31m line", "a note"),),
+    attachments={"proof.json": b"{}"},
+)
+
+
+@pytest.fixture(scope="module")
+def story() -> Study:
+    return tell(live_through(load_testbed("small")), "b" * 64, 1.0)
+
+
+def test_cells_are_shown_as_people_read_them() -> None:
+    cells = (None, "word", 1234567, Fraction(6, 2), Fraction(1, 3), 12345.6, 0.5, 0.00012, True)
+    shown = [show(cell) for cell in cells]
+    assert shown == ["-", "word", "1,234,567", "3", "0.333", "12,346", "0.500", "0.00012", "True"]
+
+
+def test_markdown_and_latex_escape_what_would_break_them() -> None:
+    markdown = to_markdown(TABLE)
+    rows = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert len(rows) == 5 and all(len(re.findall(r"(?<!\\)\|", row)) == 7 for row in rows)
+    assert "Within 5 %" in markdown
+    latex = to_latex(TABLE)
+    assert r"Reads \& steps" in latex and r"\_" in latex and latex.count(r"\\") == 4
+
+
+def test_csv_keeps_rationals_and_tells_columns_of_one_name_apart() -> None:
+    rows = list(csv.reader(io.StringIO(to_csv(TABLE))))
+    assert rows[0] == ["policy", "reads", "reads (paper)", "steps", "steps (paper)", "verdict"]
+    assert rows[2][1:4] == ["177/2", "", "12"]
+
+
+def test_the_same_figure_is_the_same_bytes_and_well_formed() -> None:
+    for figure in (POINTS, BARS):
+        svg = draw_svg(figure)
+        assert svg == draw_svg(figure)
+        ElementTree.fromstring(svg)
+    assert "currentColor" in draw_svg(POINTS, scope="example") and "currentColor" not in draw_svg(POINTS)
+
+
+def test_labels_of_neighbouring_points_do_not_cover_one_another() -> None:
+    crowd = Series("crowd", (1.0,) * 5, (1.0, 1.001, 1.002, 1.003, 5.0), tuple(f"label {i}" for i in range(5)))
+    apart = draw_svg(Figure("crowd", "", "", "", (crowd,)))
+    heights = [
+        float(m[1]) for m in re.finditer(r"<!-- label \d -->\s*<g [^>]*transform=\"translate\([\d.]+ ([\d.]+)\)", apart)
+    ]
+    assert len(heights) == 5
+    gaps = [a - b for a, b in zip(sorted(heights, reverse=True), sorted(heights, reverse=True)[1:], strict=False)]
+    assert all(gap > 6.5 for gap in gaps)
+
+
+def test_a_page_is_whole_by_itself_and_hostile_names_stay_text() -> None:
+    page = draw_page([STUDY])
+    assert "<b>staged</b>" not in page and "&lt;b&gt;staged" in page
+    assert "\x1b" not in page and "first &lt;line&gt;\nsecond" in page
+    outside = re.findall(r"(?:src|href)=\"(?!#)([^\"]*)\"|url\((?!#)([^)]*)\)|@import", page)
+    assert outside == [] and "<script" not in page
+    names = re.findall(r"\bid=\"([^\"]+)\"", page)
+    assert len(names) == len(set(names))
+
+
+def test_alarms_are_at_the_top_of_the_page() -> None:
+    assert "No alarms" in draw_page([STUDY])
+    loud = Study(name="x", title="x", settings_hash="a", quick=True, seconds=0, rows=(), tables=(), alarms=("WRONG",))
+    page = draw_page([STUDY, loud])
+    assert "No alarms" not in page and page.index("x: WRONG") < page.index("<section>")
+
+
+def test_results_are_written_whole_with_all_that_belongs_to_them(tmp_path: Path) -> None:
+    prepare_folder(tmp_path / "out")
+    page = write_results(tmp_path / "out", [STUDY], latex=True)
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    tables = {"example-beside.csv", "example-beside.md", "example-beside.tex"}
+    assert names == {"example.json", "report.html", "proof.json", "example-points.svg", "example-bars.svg", *tables}
+    data = json.loads((tmp_path / "out" / "example.json").read_text())
+    assert data["study"] == "example" and data["rows"] == [{"policy": "eager", "mean_reads": "1/3"}]
+    assert data["attachments"] == ["proof.json"] and page.read_text().startswith("<!doctype html>")
+    assert study_data(STUDY)["excerpts"][0]["title"] == "A log"
+
+
+def test_the_worked_operation_is_right_and_a_stranger_verifies_it(story: Study, tmp_path: Path) -> None:
+    assert story.alarms == ()
+    assert story.facts["label"] == story.facts["truth"] and story.facts["checked"] == "VERIFIED"
+    write_results(tmp_path, [story])
+    command = [sys.executable, "-m", "ascertain_check", str(tmp_path / "operation.task.json")]
+    done = subprocess.run([*command, str(tmp_path / "operation.json")], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.split()[0]) == (0, "VERIFIED")
+
+
+def test_the_story_shows_evidence_that_reaches_its_threshold_and_rivals_that_run_out(story: Study) -> None:
+    evidence, rivals = story.figures
+    against, needed = evidence.series[:2]
+    assert against.y[-1] >= needed.y[0] > against.y[-2]
+    assert rivals.series[0].y[0] == 1023 and rivals.series[0].y[-1] >= 1
+    assert all(a >= b for a, b in zip(rivals.series[0].y, rivals.series[0].y[1:], strict=False))
+    trigger, bound = evidence.series[2:]
+    assert trigger.y[-1] > bound.y[0] >= max(trigger.y[:-1], default=bound.y[0])
+    log = story.excerpts[0].text
+    assert log.count("<- replaced by") == 2 and story.facts["certificate_sha256"] in story.excerpts[1].text
+
+
+def test_a_certificate_of_the_story_that_was_touched_is_refuted(story: Study) -> None:
+    claim = json.loads(story.attachments["operation.json"])
+    claim["claims"][0]["label"] = "0" * len(claim["claims"][0]["label"])
+    forged = json.dumps(claim, sort_keys=True, separators=(",", ":")).encode()
+    assert str(check(story.attachments["operation.task.json"], forged)).startswith(("REFUTED", "MALFORMED"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium on this machine")
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def page_path(tmp_path_factory: pytest.TempPathFactory, story: Study) -> Path:
+    return write_results(tmp_path_factory.mktemp("page"), [story, STUDY])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_browser_draws_every_table_and_figure_without_the_network(
+    browser: Any, page_path: Path, story: Study, scheme: str
+) -> None:
+    context = browser.new_context(color_scheme=scheme, offline=True, viewport={"width": 1100, "height": 900})
+    page = context.new_page()
+    complaints: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(page_path.as_uri())
+    tables = page.locator("table.data")
+    shown = {tables.nth(i).get_attribute("data-name"): i for i in range(tables.count())}
+    for table in (*story.tables, *STUDY.tables):
+        drawn = tables.nth(shown[table.name])
+        assert drawn.locator("tbody tr").count() == len(table.rows)
+        assert drawn.locator("thead th").count() == len(table.columns)
+        box = drawn.bounding_box()
+        assert box["width"] > 100 and box["height"] > 20 * len(table.rows)
+    figures = page.locator("figure svg")
+    assert figures.count() == len(story.figures) + len(STUDY.figures)
+    for i in range(figures.count()):
+        box = figures.nth(i).bounding_box()
+        assert box["width"] > 500 and box["height"] > 250
+        assert figures.nth(i).locator("path").count() > 10
+    background, ink = page.evaluate(
+        "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
+    )
+    bright = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in (background, ink)]
+    light, dark = bright if scheme == "light" else reversed(bright)
+    assert light > 600 and dark < 200
+    letters = "document.querySelector('figure svg g[id*=text] :is(path, use)')"
+    lettering = page.evaluate(f"getComputedStyle({letters}).fill")
+    assert lettering == ink
+    assert complaints == [] and asked == [page_path.as_uri()]
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    context.close()
+
+
+def test_on_paper_the_page_is_black_on_white_and_nothing_is_cut_off(browser: Any, page_path: Path) -> None:
+    context = browser.new_context(color_scheme="dark", viewport={"width": 720, "height": 1000})
+    page = context.new_page()
+    page.emulate_media(media="print")
+    page.goto(page_path.as_uri())
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    assert page.locator("nav").is_hidden()
+    widths = page.evaluate("[...document.querySelectorAll('table')].map(t => t.getBoundingClientRect().right)")
+    assert widths and max(widths) <= 720
+    paper = page.pdf(format="A4")
+    assert paper.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", paper)) >= 3
+    context.close()
+
+
+def test_on_a_narrow_screen_wide_tables_scroll_by_themselves(browser: Any, page_path: Path) -> None:
+    context = browser.new_context(viewport={"width": 380, "height": 700})
+    page = context.new_page()
+    page.goto(page_path.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    context.close()
