@@ -222,9 +222,11 @@ class Spreading:
             if len(met) == 0:
                 continue
             p, q = penalty[met, i], penalty[met, j]
-            low, gap = np.minimum(p, q), np.minimum(np.abs(p - q), 40 * UNIT)
-            gain = np.floor(np.log1p(np.exp(-gap / UNIT)) * (1 - 1e-12) * UNIT).astype(np.int64)
-            penalty[met, i] = np.where(low >= DEAD, DEAD, np.where(gap == 40 * UNIT, low, low - gain))
+            low: LongArray = np.minimum(p, q)
+            gap: LongArray = np.minimum(np.abs(p - q), 40 * UNIT)
+            gain: LongArray = np.floor(np.log1p(np.exp(-gap / UNIT)) * (1 - 1e-12) * UNIT).astype(np.int64)
+            joined: LongArray = np.where(gap == 40 * UNIT, low, low - gain)
+            penalty[met, i] = np.where(low >= DEAD, DEAD, joined)
             penalty[met, j], state[met, j] = DEAD, NOWHERE
         return state, penalty
 
