@@ -360,7 +360,9 @@ def test_the_quotient_merges_what_is_alike_and_nothing_else(task: HiddenTask) ->
         pushed = push(task.belief[h], quotient.block)
         for word in words(model, 2):
             # Words that are forbidden on the way are no experiments, and need not be kept.
-            if may_be_done(model, task.belief[h], word):
+            allowed = may_be_done(model, task.belief[h], word)
+            assert allowed == may_be_done(quotient.reduced.model, pushed, word)
+            if allowed:
                 assert word_probability(model, task.belief[h], word) == word_probability(
                     quotient.reduced.model, pushed, word
                 )

@@ -170,3 +170,9 @@ def test_a_plan_that_is_lost_gives_way_to_separating() -> None:
     assert isinstance(lost.next(), Act)
     assert Plan(problem.task).ask(lost.transcript) is None
     assert Plan(problem.task).ask(()) == act.action
+
+
+def test_a_risk_too_small_for_floating_point_can_still_be_watched() -> None:
+    problem = read_problem(ROOT / "examples" / "plants" / "lamp.toml")
+    observed, make_bank = pose_observer(problem, alpha=Fraction(1, 10**400))
+    assert 900 < start_observer(observed, make_bank).view.threshold_nats < 1000
