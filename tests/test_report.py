@@ -27,6 +27,7 @@ from ascertain.study.record import Choice, Excerpt, Figure, Series, Study, Table
 from ascertain.study.story import tell
 from ascertain.study.story_run import live_through
 from ascertain_check import check
+from tests.conftest import ROOT
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -49,6 +50,7 @@ POINTS = Figure(
     (
         Series("here", (1e5, 1e6, 1.01e6), (50.0, 90.0, 90.1), ("one", "two", "three")),
         Series("there", (2e5, 3e6), (60.0, 95.0), mark="line"),
+        Series("then", (2e5, 1e6, 3e6), (70.0, 80.0, 95.0), mark="steps"),
     ),
     log_x=True,
 )
@@ -162,6 +164,13 @@ def test_the_story_shows_evidence_that_reaches_its_threshold_and_rivals_that_run
     assert trigger.y[-1] > bound.y[0] >= max(trigger.y[:-1], default=bound.y[0])
     log = story.excerpts[0].text
     assert log.count("<- replaced by") == 2 and story.facts["certificate_sha256"] in story.excerpts[1].text
+
+
+@pytest.mark.slow
+def test_the_picture_of_the_readme_is_the_storys() -> None:
+    testbed = load_testbed("testbed")
+    rivals = tell(live_through(testbed), testbed.settings.hash, 0.0).figures[1]
+    assert draw_svg(rivals) == (ROOT / "docs/images/story-rivals.svg").read_text(encoding="utf-8")
 
 
 def test_a_certificate_of_the_story_that_was_touched_is_refuted(story: Study) -> None:

@@ -68,8 +68,9 @@ def _draw_series(axes: Any, series: Series, k: int, count: int) -> None:
         bars = axes.bar(places, series.y, width=0.8 / count, label=series.name, color=colour)
         axes.set_xticks(range(len(series.x)), [str(x) for x in series.x])
         axes.bar_label(bars, labels=list(series.labels) or None, fmt="%.3g", color=_INK, fontsize=8)
-    elif series.mark == "line":
-        axes.plot(series.x, series.y, label=series.name, color=colour, linewidth=1.4)
+    elif series.mark in {"line", "steps"}:
+        style = "steps-post" if series.mark == "steps" else "default"
+        axes.plot(series.x, series.y, label=series.name, color=colour, linewidth=1.4, drawstyle=style)
     else:
         axes.plot(series.x, series.y, marker, label=series.name, color=colour, markersize=6, alpha=0.9)
 

@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias, final
 
 Cell: TypeAlias = str | int | float | Fraction | None
 """What stands in a table; None where nothing does."""
-Mark: TypeAlias = Literal["points", "line", "bars"]
+Mark: TypeAlias = Literal["points", "line", "steps", "bars"]
+"""Steps: a value holds until the next one."""
 
 
 @final

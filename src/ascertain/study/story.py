@@ -160,14 +160,14 @@ def _figures(story: Story) -> tuple[Figure, ...]:
     reads = tuple(float(number) for number, _ in story.evidence_nats)
     needed = -math.log(story.acceptance.alpha)
     series = [
-        Series("against the last rival", reads, tuple(nats for _, nats in story.evidence_nats), mark="line"),
+        Series("against the last rival", reads, tuple(nats for _, nats in story.evidence_nats), mark="steps"),
         Series("needed: log 1/alpha", (reads[0], reads[-1]), (needed, needed), mark="line"),
     ]
     if story.run.observer.events:
         first = tuple(float(t + 1) for t in range(len(story.trigger_nats)))
         bound = math.log(1 + story.settings.threshold)
         series += [
-            Series("trigger, against the nominal", first, story.trigger_nats, mark="line"),
+            Series("trigger, against the nominal", first, story.trigger_nats, mark="steps"),
             Series("switch: log(1 + lambda)", (first[0], first[-1]), (bound, bound), mark="line"),
         ]
     left = tuple((number, count) for number, count in story.rivals if count)
@@ -178,7 +178,7 @@ def _figures(story: Story) -> tuple[Figure, ...]:
             "Rivals left",
             "reading",
             "states of another label, not beaten",
-            (Series("rivals", tuple(float(n) for n, _ in left), tuple(float(c) for _, c in left), mark="line"),),
+            (Series("rivals", tuple(float(n) for n, _ in left), tuple(float(c) for _, c in left), mark="steps"),),
             log_y=True,
             note=f"Of {1 << story.question.plant.num_bits:,} states; the line ends before the last one is beaten.",
         ),
