@@ -9,50 +9,36 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
 import numpy as np
 
-from ascertain.errors import ModelError, did_you_mean
+from ascertain.errors import ModelError
+from ascertain.model.names import AbstractNamed
 from ascertain.types import UNDEFINED, Action, IntArray, Reading, State
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AbstractMachine(ABC):
+class AbstractMachine(AbstractNamed, ABC):
     """The interface of a finite model whose transitions are deterministic. Validated once; arrays are read-only."""
 
-    states: tuple[str, ...]
-    actions: tuple[str, ...]
-    readings: tuple[str, ...]
     successor: IntArray
     initial: tuple[State, ...] = ()
     """The initial states: none when unknown, one for each part of a union."""
     origin: tuple[str, ...] = ()
     """For a union, `origin[s]` is the name of the machine that s came from; empty otherwise."""
-    index: Mapping[str, State] = field(init=False, repr=False)
-    """`index[name]` is the state of that name."""
 
     kind: ClassVar[str]
 
     def __post_init__(self) -> None:
-        for what, names in (("state", self.states), ("action", self.actions), ("reading", self.readings)):
-            check_names(what, names)
-        object.__setattr__(self, "index", {name: s for s, name in enumerate(self.states)})
+        super().__post_init__()
         object.__setattr__(self, "successor", self.check_table(self.successor, "successor", self.num_states))
         if not all(0 <= s < self.num_states for s in self.initial) or len(set(self.initial)) < len(self.initial):
             raise ModelError(f"initial states {self.initial} must be distinct and in 0 .. {self.num_states - 1}")
         if self.origin and len(self.origin) != self.num_states:
             raise ModelError(f"origin has {len(self.origin)} entries; each of the {self.num_states} states needs one")
-
-    @property
-    def num_states(self) -> int:
-        return len(self.states)
-
-    @property
-    def num_actions(self) -> int:
-        return len(self.actions)
 
     @property
     @abstractmethod
@@ -66,18 +52,6 @@ class AbstractMachine(ABC):
     @abstractmethod
     def rebuilt(self, *, successor: IntArray, behaviour: IntArray, **changes: object) -> Self:
         """This model with other tables and, if they are given, other names."""
-
-    def state_named(self, name: str, where: str = "state") -> State:
-        """The state of that name; `where` begins the message when there is none."""
-        if name not in self.index:
-            raise ModelError(f"{where}: {name!r} is not a state of the model{did_you_mean(name, self.index)}")
-        return self.index[name]
-
-    def action_named(self, name: str, where: str = "action") -> Action:
-        """The action of that name; `where` begins the message when there is none."""
-        if name not in self.actions:
-            raise ModelError(f"{where}: {name!r} is not an action of the model{did_you_mean(name, self.actions)}")
-        return self.actions.index(name)
 
     def check_table(self, table: IntArray, name: str, bound: int) -> IntArray:
         """A read-only int32 copy of a table whose shape and entries were checked."""
@@ -109,14 +83,3 @@ class AbstractMachine(ABC):
             other.initial,
             other.origin,
         ) and np.array_equal(self.successor, other.successor)
-
-
-def check_names(what: str, names: tuple[str, ...]) -> None:
-    """Refuse no names at all and a name that is listed twice."""
-    if not names:
-        raise ModelError(f"a model needs at least one {what}; it has none")
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ModelError(f"the {what} {name!r} is listed twice; names must differ")
-        seen.add(name)

@@ -26,8 +26,8 @@ import numpy as np
 
 from ascertain.errors import LimitError, ModelError, did_you_mean
 from ascertain.kernels.boolean_code import NUM_SOURCES, OPERATIONS
-from ascertain.model.abstract import check_names
 from ascertain.model.machine import Machine
+from ascertain.model.names import check_names
 from ascertain.model.noisy import NoisyMachine, make_law
 from ascertain.types import Action, IntArray
 

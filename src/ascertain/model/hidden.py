@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, TypeAlias, final
 
-from ascertain.errors import ModelError, did_you_mean
-from ascertain.model.abstract import AbstractMachine, check_names
+from ascertain.errors import ModelError
+from ascertain.model.abstract import AbstractMachine
+from ascertain.model.names import AbstractNamed
 from ascertain.types import UNDEFINED, Action, Reading, State
 
 JointLaw: TypeAlias = tuple[tuple[State, Reading, Fraction], ...]
@@ -35,26 +36,19 @@ Belief: TypeAlias = tuple[tuple[State, Fraction], ...]
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class HiddenModel:
+class HiddenModel(AbstractNamed):
     """Names and the joint law of every state and action. Validated once."""
 
-    states: tuple[str, ...]
-    actions: tuple[str, ...]
-    readings: tuple[str, ...]
     joint: tuple[tuple[JointLaw, ...], ...]
     initial: tuple[Belief, ...] = ()
     """The beliefs that the plant may begin with: none when unknown."""
-    index: Mapping[str, State] = field(init=False, repr=False, compare=False, hash=False)
-    """`index[name]` is the state of that name."""
 
     kind: ClassVar[str] = "hidden"
     origin: ClassVar[tuple[str, ...]] = ()
     """Hidden models are not joined; machines that are have the names of their parts here."""
 
     def __post_init__(self) -> None:
-        for what, names in (("state", self.states), ("action", self.actions), ("reading", self.readings)):
-            check_names(what, names)
-        object.__setattr__(self, "index", {name: s for s, name in enumerate(self.states)})
+        super().__post_init__()
         if len(self.joint) != self.num_states or any(len(row) != self.num_actions for row in self.joint):
             raise ModelError(
                 f"the joint law must have a row for each of the {self.num_states} states, with an entry for each of "
@@ -70,14 +64,6 @@ class HiddenModel:
             self.check_belief(belief, "an initial belief")
 
     @property
-    def num_states(self) -> int:
-        return len(self.states)
-
-    @property
-    def num_actions(self) -> int:
-        return len(self.actions)
-
-    @property
     def num_entries(self) -> int:
         """How many probabilities are kept."""
         return sum(len(law) for row in self.joint for law in row)
@@ -90,18 +76,6 @@ class HiddenModel:
     def allows(self, states: Iterable[State], action: Action) -> bool:
         """Whether the action is defined in all these states."""
         return all(self.joint[s][action] for s in states)
-
-    def state_named(self, name: str, where: str = "state") -> State:
-        """The state of that name; `where` begins the message when there is none."""
-        if name not in self.index:
-            raise ModelError(f"{where}: {name!r} is not a state of the model{did_you_mean(name, self.index)}")
-        return self.index[name]
-
-    def action_named(self, name: str, where: str = "action") -> Action:
-        """The action of that name; `where` begins the message when there is none."""
-        if name not in self.actions:
-            raise ModelError(f"{where}: {name!r} is not an action of the model{did_you_mean(name, self.actions)}")
-        return self.actions.index(name)
 
     def check_belief(self, belief: Belief, where: str) -> None:
         """A belief lists states in ascending order with positive probabilities that sum to one."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import final
+from typing import ClassVar, final
 
 from ascertain.errors import ModelError
 from ascertain.policy.policy import Abstain, Answer, Ask, Decision
@@ -17,29 +17,20 @@ from ascertain.types import Reading
 NOWHERE = -1
 
 
-@final
 @dataclass(frozen=True)
-class Automaton:
-    """An acyclic policy; children come after their parents, so that a walk always ends."""
+class AbstractNodes:
+    """Node v asks `action[v]` and goes on to `children[v][y]`, or answers `label[v]`, or abstains where both are -1."""
 
     action: tuple[int, ...]
     label: tuple[int, ...]
     children: tuple[Mapping[Reading, int], ...]
-    depth: int = field(init=False)
-    """The largest number of actions on a path from the root."""
+
+    UNKNOWN: ClassVar[str]
+    """Why a reading without a child is no answer."""
 
     def __post_init__(self) -> None:
-        size = len(self.action)
-        if size == 0 or not size == len(self.label) == len(self.children):
+        if not 0 < self.size == len(self.label) == len(self.children):
             raise ModelError("a policy needs at least one node, and an action, a label and children for each")
-        depth = [0] * size
-        for v in reversed(range(size)):
-            for child in self.children[v].values():
-                if not v < child < size:
-                    raise ModelError(f"policy node {v} leads to node {child}; children come after their parents")
-            if self.action[v] != NOWHERE:
-                depth[v] = 1 + max((depth[c] for c in self.children[v].values()), default=0)
-        object.__setattr__(self, "depth", depth[0])
 
     @property
     def size(self) -> int:
@@ -50,7 +41,7 @@ class Automaton:
 
     def decide(self, memory: int) -> Decision:
         if memory == NOWHERE:
-            return Abstain("none of these: a reading that no hypothesis explains")
+            return Abstain(self.UNKNOWN)
         if self.action[memory] != NOWHERE:
             return Ask(self.action[memory])
         if self.label[memory] != NOWHERE:
@@ -59,3 +50,25 @@ class Automaton:
 
     def next(self, memory: int, reading: Reading) -> int:
         return self.children[memory].get(reading, NOWHERE) if memory != NOWHERE else NOWHERE
+
+
+@final
+@dataclass(frozen=True)
+class Automaton(AbstractNodes):
+    """An acyclic policy; children come after their parents, so that a walk always ends."""
+
+    depth: int = field(init=False)
+    """The largest number of actions on a path from the root."""
+
+    UNKNOWN: ClassVar[str] = "none of these: a reading that no hypothesis explains"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        depth = [0] * self.size
+        for v in reversed(range(self.size)):
+            for child in self.children[v].values():
+                if not v < child < self.size:
+                    raise ModelError(f"policy node {v} leads to node {child}; children come after their parents")
+            if self.action[v] != NOWHERE:
+                depth[v] = 1 + max((depth[c] for c in self.children[v].values()), default=0)
+        object.__setattr__(self, "depth", depth[0])
