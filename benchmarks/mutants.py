@@ -1,19 +1,22 @@
 """Mutation testing of the checker: is there a line whose meaning could change without a test that notices?
 
-    python benchmarks/mutants.py [--only FILE] [--list]
+    python benchmarks/mutants.py [FILE.py ...] [--new] [--list]
 
 Each mutant is the checker with one small change: a comparison replaced, `and` for `or`, a condition negated, a
-constant off by one, a `raise` or another statement removed. The corpus and then the fast tests of the checker run
-against it, in a process of its own with a time limit. Survivors are printed; `docs/checker-mutants.md` explains each of
-them, and the exit code says whether one is not explained there.
+constant off by one, a `raise` or another statement removed. The corpus and then the fast tests that are about the
+changed file run against it, in a process of its own with a time limit, one after the other on one core; of the corpus,
+those cases that enter the changed function, since no other can notice. Survivors are printed;
+`docs/checker-mutants.md` explains each of them, and the exit code says whether one is not explained there.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import compileall
 import copy
 import os
+import pickle
 import resource
 import shutil
 import sys
@@ -22,18 +25,36 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
+from typing import TypeAlias
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "ascertain_check"
 EXPLAINED = ROOT / "docs" / "checker-mutants.md"
-TIME_LIMIT = 60
-"""Seconds of processor time for one mutant; the tests take about 10."""
-TESTS = [
-    "tests/test_checker.py",
+CORPUS_LIMIT, TEST_LIMIT = 5, 120
+"""Seconds of processor time; the corpus takes less than one, the tests of a file about 15."""
+MEMORY_LIMIT = 3 * 2**30
+EVERY = ("tests/test_checker.py",)
+CLAIMS = (*EVERY, "tests/test_certificate.py", "tests/test_checker_campaign.py")
+RUNS = (
+    "tests/test_check_run.py::test_the_limits_are_those_of_the_format",  # quick, and many mutants end there
+    "tests/test_check_run.py::test_what_would_take_too_long_is_refused_in_a_sentence",
     "tests/test_check_run.py",
-    "tests/test_checker_campaign.py",
-    "tests/test_certificate.py",
-]
+)
+BOUNDS = ("tests/test_check_bounds.py", "tests/test_check_program_parts.py")
+ALL = (*CLAIMS, *RUNS, "tests/test_check_policy.py", *BOUNDS)
+TESTS = {
+    **dict.fromkeys(("__main__.py", "verdicts.py", "certificate.py"), (*EVERY, *RUNS)),
+    **dict.fromkeys(("achieves.py", "lower.py", "obstruction.py", "quotient.py"), CLAIMS),
+    **dict.fromkeys(("reading.py", "task.py"), (*CLAIMS, *RUNS)),
+    **dict.fromkeys(("chain.py", "evidence.py", "listed_world.py", "plant_task.py", "plant_world.py", "run.py"), RUNS),
+    **dict.fromkeys(("encounters.py", "information.py", "logarithm.py", "program.py"), BOUNDS),
+    **dict.fromkeys(("hidden_task.py", "hidden_world.py", "question.py"), (*EVERY, "tests/test_hidden_certificate.py")),
+    "risk.py": ("tests/test_check_policy.py",),
+}
+"""The tests that are about a file; all of them for a file that is not named."""
+Case: TypeAlias = tuple[bytes, bytes, str]
+"""A task, a certificate, and what the checker says of them."""
 COMPARISONS: dict[type[ast.cmpop], list[type[ast.cmpop]]] = {
     ast.Lt: [ast.LtE, ast.GtE],
     ast.LtE: [ast.Lt, ast.Gt],
@@ -53,6 +74,8 @@ class Mutant:
     """One change in one file. Its name is stable under changes elsewhere in the file."""
 
     file: str
+    where: str
+    """The function that was changed, or "module"."""
     name: str
     source: str
 
@@ -127,7 +150,7 @@ def mutate(path: Path) -> Iterator[Mutant]:
                 name += f" ({seen[name]})"
             source = ast.unparse(ast.fix_missing_locations(tree))
             put(holder, field, index, old)
-            yield Mutant(path.name, name, source)
+            yield Mutant(path.name, where, name, source)
 
 
 def places(tree: ast.AST, where: str = "module") -> Iterator[tuple[ast.AST, tuple[ast.AST, str, int | None], str]]:
@@ -149,47 +172,117 @@ def put(holder: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
         getattr(holder, field)[index] = node
 
 
-def survives(mutant: Mutant) -> bool:
+def survives(mutant: Mutant, home: Path, cases: list[Case]) -> bool:
     """Whether the tests pass with this mutant in place of the checker. A mutant that runs out of time is noticed."""
-    with tempfile.TemporaryDirectory() as home:
-        shutil.copytree(PACKAGE, Path(home) / "ascertain_check", ignore=shutil.ignore_patterns("__pycache__"))
-        (Path(home) / "ascertain_check" / mutant.file).write_text(mutant.source, "utf-8")
-        child = os.fork()
-        if child == 0:
-            try:
-                resource.setrlimit(resource.RLIMIT_CPU, (TIME_LIMIT, TIME_LIMIT))
-                os._exit(run_tests(home))
-            finally:
-                os._exit(1)
-        return os.waitpid(child, 0)[1] == 0
+    target = home / "ascertain_check" / mutant.file
+    original = target.read_bytes()
+    target.write_text(mutant.source, "utf-8")
+    forget(home, mutant.file)
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(run_tests(home, cases, TESTS.get(mutant.file, ALL)))
+        finally:
+            os._exit(1)
+    noticed = os.waitpid(child, 0)[1] != 0
+    target.write_bytes(original)
+    return not noticed
 
 
-def run_tests(home: str) -> int:
-    """In the child: the tests, with `ascertain_check` from this directory, silent."""
+def copy_checker(home: Path) -> None:
+    """The checker in a directory of its own, compiled, since most of it is not changed."""
+    shutil.copytree(PACKAGE, home / "ascertain_check", ignore=shutil.ignore_patterns("__pycache__"))
+    compileall.compile_dir(home / "ascertain_check", quiet=2)
+
+
+def forget(home: Path, file: str) -> None:
+    """Remove the bytecode of a file, so that the change counts."""
+    for compiled in (home / "ascertain_check" / "__pycache__").glob(f"{Path(file).stem}.*"):
+        compiled.unlink()
+
+
+def run_tests(home: Path, cases: list[Case], tests: tuple[str, ...]) -> int:
+    """In the child: the corpus and the tests, with `ascertain_check` from this directory, silent."""
     import pytest
 
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
-    sys.path.insert(0, home)
+    sys.path.insert(0, str(home))
     sys.dont_write_bytecode = True
-    if not corpus_passes():
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT, MEMORY_LIMIT))
+    resource.setrlimit(resource.RLIMIT_CPU, (CORPUS_LIMIT, TEST_LIMIT))
+    if not corpus_passes(cases):
         return 1
+    resource.setrlimit(resource.RLIMIT_CPU, (TEST_LIMIT, TEST_LIMIT))
     early = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # hypothesis was imported before pytest began
-    options = [*early, "-x", "-q", "-p", "no:cacheprovider", "-p", "no:cov", "-p", "no:xdist", "-p", "no:benchmark"]
-    return int(pytest.main([*options, *TESTS]))
+    once = ["--deselect", "tests/test_checker.py::test_the_folder_of_a_certificate_is_its_verdict"]
+    options = [
+        *early,
+        *once,
+        "-x",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:cov",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:benchmark",
+    ]
+    return int(pytest.main([*options, *tests]))
 
 
-def corpus_passes() -> bool:
+def corpus_passes(cases: list[Case]) -> bool:
     """What the first test does, without the time that pytest takes to begin: most mutants end here."""
     from ascertain_check import check
 
+    return all(str(check(task, certificate)) == expected for task, certificate, expected in cases)
+
+
+def read_corpus() -> list[Case]:
     corpus = ROOT / "tests" / "certificates"
-    lines = (corpus / "expected.tsv").read_text("utf-8").splitlines()
-    for case, expected in (line.split("\t") for line in lines):
-        if str(check(*((corpus / f"{case}{end}").read_bytes() for end in (".task.json", ".json")))) != expected:
-            return False
-    return True
+    lines = [line.split("\t") for line in (corpus / "expected.tsv").read_text("utf-8").splitlines()]
+    return [
+        ((corpus / f"{case}.task.json").read_bytes(), (corpus / f"{case}.json").read_bytes(), expected)
+        for case, expected in lines
+    ]
+
+
+def find_entered(home: Path, cases: list[Case]) -> list[set[tuple[str, str]]]:
+    """By case the functions that it enters, as (file, name): found in a child, which alone imports the checker."""
+    out, into = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            sys.path.insert(0, str(home))
+            with os.fdopen(into, "wb") as stream:
+                pickle.dump([trace(case) for case in cases], stream)
+        finally:
+            os._exit(0)
+    os.close(into)
+    with os.fdopen(out, "rb") as stream:
+        found: list[set[tuple[str, str]]] = pickle.load(stream)  # from our own child
+    os.waitpid(child, 0)
+    return found
+
+
+def trace(case: Case) -> set[tuple[str, str]]:
+    from ascertain_check import check
+
+    entered: set[tuple[str, str]] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            entered.add((Path(frame.f_code.co_filename).name, frame.f_code.co_name))
+
+    sys.setprofile(note)
+    try:
+        check(case[0], case[1])
+    finally:
+        sys.setprofile(None)
+    return entered
 
 
 def preload() -> None:
@@ -205,28 +298,48 @@ def preload() -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="mutation testing of the checker")
-    parser.add_argument("--only", help="the mutants of this file only", default="*.py")
+    parser.add_argument("files", nargs="*", metavar="FILE.py", help="the files of the checker to change; all of them")
+    parser.add_argument("--new", action="store_true", help="leave out the mutants that are explained already")
     parser.add_argument("--list", action="store_true", help="list the mutants and run nothing")
     options = parser.parse_args()
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT)]
-    mutants = [mutant for path in sorted(PACKAGE.glob(options.only)) for mutant in mutate(path)]
+    files = options.files or sorted(path.name for path in PACKAGE.glob("*.py"))
+    explained = set(EXPLAINED.read_text("utf-8").splitlines())
+    mutants = [mutant for file in files for mutant in mutate(PACKAGE / file)]
+    if options.new:
+        mutants = [mutant for mutant in mutants if f"- {mutant.name}" not in explained]
     if options.list:
         print(*(mutant.name for mutant in mutants), sep="\n")
         return 0
     preload()
-    explained = EXPLAINED.read_text("utf-8") if EXPLAINED.exists() else ""
+    with tempfile.TemporaryDirectory() as home:
+        copy_checker(Path(home))
+        return judge(mutants, Path(home), explained)
+
+
+def judge(mutants: list[Mutant], home: Path, explained: set[str]) -> int:
+    """Print who survives; returns the exit code."""
+    cases = read_corpus()
+    entered = find_entered(home, cases)
     started, survivors = time.monotonic(), []
-    if not survives(Mutant("verdicts.py", "no change", (PACKAGE / "verdicts.py").read_text("utf-8"))):
-        print("the tests fail without any mutant; nothing can be learnt")
-        return 2
+    for file in dict.fromkeys(mutant.file for mutant in mutants):
+        if not survives(Mutant(file, "module", "no change", (PACKAGE / file).read_text("utf-8")), home, cases):
+            print(f"the tests of {file} fail without any mutant; nothing can be learnt")
+            return 2
     for mutant in mutants:
-        if survives(mutant):
+        touched = [
+            case
+            for case, functions in zip(cases, entered, strict=True)
+            if mutant.where == "module" or (mutant.file, mutant.where) in functions
+        ]
+        if survives(mutant, home, touched):
             survivors.append(mutant)
-            print(f"SURVIVED{'' if mutant.name in explained else ' (not explained)'}: {mutant.name}", flush=True)
+            known = "" if f"- {mutant.name}" in explained else " (not explained)"
+            print(f"SURVIVED{known}: {mutant.name}", flush=True)
     minutes = (time.monotonic() - started) / 60
     print(f"{len(mutants)} mutants, {len(survivors)} survived, {minutes:.1f} minutes")
-    return int(any(mutant.name not in explained for mutant in survivors))
+    return int(any(f"- {mutant.name}" not in explained for mutant in survivors))
 
 
 if __name__ == "__main__":

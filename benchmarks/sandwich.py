@@ -1,6 +1,8 @@
 """The sandwich over the suite of noisy questions: `python -m benchmarks.sandwich [--models DIR] [--only WORD]`.
 
-For every instance: L and U with their ratio and the method that gave U; beside them the paper's construction alone, the
+For every instance: L and U with their ratio and the method that gave U; where all memories can be listed, the optimum
+enclosed by the dynamic program on the lattice of likelihoods (mixtures of policies from below, U itself from above) and
+U over its lower end; beside them the paper's construction alone, the
 pairwise bound and the uniform split over the deterministic tree; and the wrong-answer probability of the policy, as
 certified and as measured by importance sampling, with its standard error: the certified one is evaluated, and decides.
 Geometric means of the ratios at the end.
@@ -16,9 +18,15 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
+from ascertain.errors import LimitError
 from ascertain.instances.suite import Instance, list_instances
+from ascertain.quotients.quotient import take_quotient
+from ascertain.sequential.balancing import Pains, mix_plans
+from ascertain.sequential.ledger import is_exchangeable, may_be_nameless
 from ascertain.sequential.measuring import measure_wrong
 from ascertain.sequential.sandwich import Sandwich, sandwich
+from ascertain.task.plant_task import PlantTask
+from ascertain.task.task import Task
 
 ROOT = Path(__file__).resolve().parent.parent
 ALPHA, BETA = Fraction(1, 4_000_000), Fraction(1, 1000)
@@ -31,8 +39,10 @@ def main() -> None:
     options.add_argument("--audit", type=int, default=2000, help="runs of the audit for each hypothesis")
     chosen = options.parse_args()
     print(f"alpha = {ALPHA}, beta = {BETA}, {datetime.now(UTC):%Y-%m-%d}")
-    print("| instance | L | U | U/L | by | paper's L | paper's U | U/L | wrong <= | measured | s |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    print(
+        "| instance | L | U | U/L | by | optimum | U/optimum | paper's L | paper's U | U/L | wrong <= | measured | s |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     ours: list[float] = []
     papers: list[tuple[float, float]] = []
     for instance in list_instances(ROOT / "examples", chosen.models):
@@ -54,7 +64,7 @@ def report(instance: Instance, runs: int, ours: list[float], papers: list[tuple[
     found = sandwich(question, ALPHA, BETA)
     seconds = time.monotonic() - started
     if found.is_infinite:
-        print(f"| {instance.name} | inf | inf | | proved | | | | | | {seconds:.0f} |")
+        print(f"| {instance.name} | inf | inf | | proved | | | | | | | | {seconds:.0f} |")
         return
     measured = measure_wrong(question, found, runs, seed=1) if runs else None
     best = min((v, k) for k, v in found.upper_by_method.items() if v is not None)[1] if found.upper is not None else "-"
@@ -62,10 +72,27 @@ def report(instance: Instance, runs: int, ours: list[float], papers: list[tuple[
     seen = "" if measured is None else f"{measured.estimate:.2e} ± {measured.error:.0e}"
     wrong = f"{float(found.risk[0]):.2e}" if found.risk else ""
     cells = [number(found.lower), number(found.upper), ratio(found.lower, found.upper), best]
+    cells += list(enclose_optimum(question, found))
     cells += [number(lower), number(upper), ratio(lower, upper), wrong, seen]
     print(f"| {instance.name} | {' | '.join(cells)} | {seconds:.0f} |")
     sys.stdout.flush()
     keep(found, lower, upper, ours, papers)
+
+
+def enclose_optimum(question: Task | PlantTask, found: Sandwich) -> tuple[str, str]:
+    """The optimum between two ends, where all memories can be listed, and U over the lower end.
+
+    No policy is cheaper than the best mixture of policies, and U is one policy: the optimum lies between the two.
+    """
+    if not isinstance(question, Task) or found.upper is None:
+        return "-", "-"
+    task = take_quotient(question).reduced
+    named = not is_exchangeable(task) and not may_be_nameless(task)
+    try:
+        _, mixture = mix_plans(task, ALPHA, BETA, Pains(), named=named, most=Pains().max_bounded)
+    except LimitError:
+        return "-", "-"
+    return f"{float(mixture.lower):.2f}..{float(found.upper):.2f}", ratio(mixture.lower, found.upper)
 
 
 def keep(

@@ -15,12 +15,15 @@ from ascertain.bank.candidates import Compiled
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.direct import compile_direct
 from ascertain.bank.encoding import MANY_PATHS, count_paths
+from ascertain.bank.endpoints import unpack
 from ascertain.bank.exhaustive import compile_exhaustive
 from ascertain.bank.operation import Operation
 from ascertain.bank.score import distance, score_counts
 from ascertain.bank.witness import find_witnesses
 from ascertain.errors import LimitError, TaskError
 from ascertain.instances.testbed import Testbed, load_testbed
+from ascertain.kernels.bank_direct import find_bound
+from ascertain.kernels.bank_seen import is_beaten, pass_by
 from ascertain.kernels.boolean_code import NUM_SOURCES, OPERATIONS
 from ascertain.model import Machine, Model
 from ascertain.model.boolean import REVERSIBLE, BooleanPlant, Command, Gate, enumerate_machine
@@ -236,6 +239,65 @@ def test_direct_is_merging_on_the_first_shells_wherever_it_stops_to_look(
     assert same(direct, compile_bank(operation, shells=shells))
 
 
+@settings(max_examples=60)
+@given(operations(max_length=5))
+def test_the_bound_of_a_path_never_falls_and_ends_as_its_score(operation: Operation) -> None:
+    chances, _ = direct_compiler.count_chances(operation)
+    for path in twin.list_paths(operation):
+        walked = twin.walk(operation, path)
+        if walked is None:
+            continue
+        bounds = [
+            find_bound(
+                chances,
+                t,
+                sum(at < t for at, _ in path),
+                sum(at < t for at in walked[1]),
+                sum(at < t for at in walked[2]),
+            )
+            for t in range(operation.length + 1)
+        ]
+        assert bounds == sorted(bounds)
+        score = unpack(np.array([bounds[-1]]))[0].tolist()
+        assert tuple(score) == twin.score(operation, len(path), len(walked[1]), len(walked[2]))
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from([0, 1, 3, 64, 65, 70]),
+    st.lists(
+        st.tuples(
+            st.integers(0, 2),
+            st.sampled_from([0, 5, 2**63]),
+            st.integers(0, 3),
+            st.sampled_from([0, 1, 2, 3, 63, 64, 69, 75]),
+        ),
+        max_size=60,
+    ),
+)
+def test_a_path_matters_unless_one_as_good_has_come_by(low: int, paths: list[tuple[int, int, int, int]]) -> None:
+    seen = direct_compiler.make_seen(4, low, None)
+    for number, (place, state, mis, flips) in enumerate(paths):
+        if int(seen.used[0]) == seen.state.size:
+            seen = direct_compiler.make_seen(2 * seen.state.size, low, seen)
+        before = [path[2:] for path in paths[:number] if path[:2] == (place, state)]
+        beaten = any(twin.is_as_good(low, other, (mis, flips)) for other in before)
+        assert pass_by(seen, low, place, np.uint64(state), mis, flips) == (not beaten)
+        for other in (*before, (mis, flips)):
+            better = any(each != other and twin.is_as_good(low, each, other) for each in (*before, (mis, flips)))
+            assert is_beaten(seen, low, place, np.uint64(state), *other) == better
+
+
+def test_direct_falls_back_where_memory_does_not_allow_it_to_go_on(bed: Testbed) -> None:
+    operation = operation_of(bed, 0)
+    with mock.patch.object(direct_compiler, "ROOM", 4):
+        whole = compile_bank(operation, "direct", shells=8)
+        cut = compile_bank(operation, "direct", shells=8, memory_limit=whole.stats.peak_bytes - 1)
+    assert whole.stats.early_proof and not cut.stats.early_proof
+    assert same(whole, cut)
+    assert cut.stats.evaluations > count_paths(operation) > whole.stats.evaluations
+
+
 def test_direct_proves_early_on_some_operations_and_falls_back_on_others() -> None:
     with mock.patch.object(direct_compiler, "SLICE", 4):
         stats = [compile_direct(random_operation(seed), shells=3, probe_shells=4).stats for seed in range(30)]
@@ -275,6 +337,7 @@ def test_windows_of_any_size_are_exact_on_long_logs(low: int) -> None:
     merging, exhaustive = compile_bank(operation), compile_exhaustive(operation)
     assert same(merging, exhaustive)
     assert merging.num_shells > 1
+    assert same(compile_direct(operation, shells=3), compile_bank(operation, shells=3))
     states = merging.endpoint.tolist()
     for state, witness in zip(states, merging.witnesses(states), strict=True):
         walked = twin.walk(operation, witness.replacements)

@@ -313,6 +313,15 @@ def test_what_had_to_be_trusted_is_printed_even_when_nothing_else_is_asked_for(
     assert capsys.readouterr().out.splitlines() == ["VERIFIED", proved, TRUSTED]
 
 
+def test_what_had_to_be_trusted_is_said_of_a_run_among_other_claims_and_of_nothing_else() -> None:
+    machine, other = dict(sound_runs())["machine-nominal"], {"claim": "lower", "cost": "0", "row": None, "rows": []}
+    for claims, trusted in (([claim_of(machine), other], 1), ([other, claim_of(machine)], 1), ([other], 0)):
+        task, certificate = texts_of(machine.question, other)
+        signed = json.loads(certificate) | {"claims": claims}
+        verdict = check(task, json.dumps(signed).encode())
+        assert (verdict.word, verdict.proved.count(TRUSTED)) == ("VERIFIED", trusted)
+
+
 # Limits.
 
 
@@ -341,6 +350,7 @@ def test_what_would_take_too_long_is_refused_in_a_sentence(monkeypatch: pytest.M
 def test_a_common_denominator_may_be_as_long_as_the_limit() -> None:
     long = Fraction(1, 2 ** (evidence.MAX_BITS - 1))
     assert evidence.common_denominator([long, HALF], "these") == long.denominator
+    assert [evidence.common_denominator(values, "these") for values in ([], [Fraction(2, 3)])] == [1, 3]
     with pytest.raises(Malformed, match="these: the common denominator"):
         evidence.common_denominator([long, Fraction(1, 3)], "these")
 

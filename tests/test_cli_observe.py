@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ascertain.cli.main import build
+from ascertain_check.verdicts import refuted
 from tests.conftest import ROOT
 from tests.test_lines import lamp_over, serving
 
@@ -215,6 +217,66 @@ def test_a_journalled_run_can_be_certified_and_resumes_to_its_verdict(tmp_path: 
     assert plain["certificate"] == "VERIFIED"
 
 
+def wide_plant(tmp_path: Path, num_bits: int) -> Path:
+    """A plant of which both ends are read; the hypotheses are far apart, up to the largest state."""
+    problem = tmp_path / "wide.toml"
+    problem.write_text(
+        f"""
+[model]
+bits = {num_bits}
+flip = "1/50"
+[[model.command]]
+name = "low"
+gates = []
+tap = "b0"
+[[model.command]]
+name = "high"
+gates = [["xor", "b0", "b1", "b{num_bits - 1}"]]
+tap = "b{num_bits - 1}"
+[task]
+hypotheses = ["{"0" * num_bits}", "{"1" * num_bits}", "1{"0" * (num_bits - 1)}"]
+label = "state"
+[risk]
+alpha = "1/1000000"
+[observe]
+policy = "eager"
+"""
+    )
+    return problem
+
+
+@pytest.mark.parametrize("num_bits", [50, 64])
+def test_states_of_many_bits_are_observed_and_their_certificate_is_verified(tmp_path: Path, num_bits: int) -> None:
+    """Their numbers have more than 15 digits, beyond what a double holds, and up to 20, the checker's limit."""
+    problem, certificate = wide_plant(tmp_path, num_bits), tmp_path / "wide.json"
+    for state in ("1" * num_bits, "1" + "0" * (num_bits - 1)):
+        facts = answer(
+            problem, "--plant", f"simulated:1:{state}", "--certificate", certificate, "--journal", tmp_path / state
+        )
+        assert (facts["label"], facts["certificate"]) == (state, "VERIFIED")
+    bank = json.loads(certificate.read_text())["claims"][0]["bank"]
+    assert [s for s, _ in bank] == [0, 1 << (num_bits - 1), (1 << num_bits) - 1]
+    done = CliRunner().invoke(build(), ["verify", str(tmp_path / "wide.task.json"), str(certificate)])
+    assert (done.exit_code, done.stdout.splitlines()[0]) == (0, "VERIFIED")
+    spoilt = certificate.read_text().replace(str((1 << num_bits) - 1), str((1 << num_bits) - 2))
+    certificate.write_text(spoilt)
+    done = CliRunner().invoke(build(), ["verify", str(tmp_path / "wide.task.json"), str(certificate)])
+    assert done.exit_code == 1
+
+
+def test_a_certificate_of_ours_that_does_not_verify_is_exit_code_5_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ascertain_check.check", lambda *_: refuted("a rival is not beaten"))
+    certificate = tmp_path / "c.json"
+    done = observe(LAMP, "--plant", "simulated:8", "--certificate", certificate, "--json")
+    assert done.exit_code == 5
+    assert json.loads(done.stdout)["certificate"] == "REFUTED: a rival is not beaten"
+    last = done.stderr.splitlines()[-1]
+    assert str(certificate) in last
+    assert "the certificate of this run does not verify; this is a fault of ours" in last
+
+
 def test_a_question_that_needs_no_reading_is_answered_and_certified_without_one(tmp_path: Path) -> None:
     problem = tmp_path / "p.toml"
     problem.write_text(LAMP.read_text() + '[task]\nlabel = { "*" = "a lamp" }\n')
@@ -231,6 +293,85 @@ def test_a_run_whose_verdict_was_not_written_any_more_is_only_given_its_verdict(
     )
     assert again["transcript"] == facts["transcript"]
     assert again["certificate"] == "VERIFIED"
+
+
+def test_a_finished_journal_gives_the_same_verdict_reason_and_exit_code_again(tmp_path: Path) -> None:
+    greet = "hear(); say('plant p'); hear(); say('1 click'); hear();"
+    doubts = tmp_path / "doubts.toml"
+    doubts.write_text(LAMP.read_text() + "doublings = 1\n")
+    for number, (problem, arguments, code, cause) in enumerate(
+        [
+            (LAMP, ["--plant", program(tmp_path, f"{greet} os._exit(1)"), "--timeout", "20"], 4, "plant"),
+            (LAMP, ["--plant", SHELL, "--timeout", "20", "--budget", "2"], 3, "observer"),
+            (LAMP, ["--plant", "simulated:1", "--approve"], 3, "person"),
+            (LAMP, ["--plant", "manual:"], 4, "plant"),
+            (doubts, ["--plant", "manual:"], 4, "plant"),
+            (LAMP, ["--plant", "simulated:8"], 0, None),
+        ]
+    ):
+        journal = tmp_path / f"{number}.journal"
+        once = answer(problem, *arguments, "--journal", journal, code=code, typed="~\n" * 2 * (problem == doubts))
+        with contextlib.closing(sqlite3.connect(journal)) as store:
+            [last] = store.execute("SELECT body FROM record ORDER BY number DESC LIMIT 1").fetchone()
+        assert json.loads(last).get("cause") == cause
+        budget = ["--budget", "2"] if "--budget" in arguments else []
+        plant = ["--plant", "exec:/never/started", "--journal", journal, "--resume"]
+        for _ in range(2):
+            again = answer(problem, *plant, *budget, code=code)
+            same = ("verdict", "label", "reason", "plant_failed", "transcript", "cost")
+            assert [again[key] for key in same] == [once[key] for key in same]
+
+
+class RemoteLamp:
+    """A lamp over TCP that outlives its connections, does not say what it did last, and hangs up once, at an action.
+
+    Before it hangs up it has carried the action out, or not. If it is retry-safe it remembers its last answer.
+    """
+
+    def __init__(self, stumbles_at: int, carried_out: bool, retry_safe: bool) -> None:
+        self.stumbles_at, self.carried_out, self.retry_safe = stumbles_at, carried_out, retry_safe
+        self.lit, self.last, self.answer, self.calls = True, "", "", 0
+        self.heard: list[int] = []
+
+    def serve(self, connection: socket.socket) -> None:
+        self.calls += 1
+        for line in connection.makefile("r"):
+            number, _, action = line.strip().partition(" ")
+            if number == "hello":
+                connection.sendall(b"plant lamp retry-safe\n" if self.retry_safe else b"plant lamp\n")
+                continue
+            self.heard.append(int(number))
+            hang_up = self.calls == 1 and number == str(self.stumbles_at)
+            if not (hang_up and not self.carried_out) and not (self.retry_safe and number == self.last):
+                self.lit = self.lit != (action == "press the switch")
+                self.last, self.answer = number, "click" if action != "look" else "lit" if self.lit else "dark"
+            if hang_up:
+                return
+            connection.sendall(f"{number} {self.answer}\n".encode())
+
+
+@pytest.mark.parametrize(
+    ("number", "retry_safe", "code"), [(3, True, 0), (4, False, 0), (3, False, 3)], ids=["safe", "look", "press"]
+)
+@pytest.mark.parametrize("carried_out", [True, False])
+def test_on_resumption_an_open_action_is_in_doubt_unless_the_plant_is_retry_safe(
+    tmp_path: Path, number: int, retry_safe: bool, code: int, carried_out: bool
+) -> None:
+    """A plant that cannot say what it did last is not taken to have done the action, nor not to have done it.
+
+    The third action presses the switch: after one reading nobody knows any more whether it was lit at the beginning.
+    """
+    lamp, journal = RemoteLamp(number, carried_out, retry_safe), tmp_path / "j.db"
+    with serving(lamp.serve) as address:
+        arguments = [LAMP, "--plant", address, "--timeout", "20", "--journal", journal]
+        answer(*arguments, code=4)
+        cut_last_record(journal)  # as if we had been killed while the answer was awaited
+        facts = answer(*arguments, "--resume", code=code)
+    assert facts["label"] == ("lit" if code == 0 else None)
+    doubted = [i for i, (_, _, certain) in enumerate(facts["transcript"], 1) if not certain]
+    assert doubted == ([] if retry_safe else [number])
+    once_more = [number] if retry_safe else []
+    assert lamp.heard == [*range(1, number + 1), *once_more, *range(number + 1, facts["actions"] + 1)]
 
 
 def cut_last_record(journal: Path) -> None:

@@ -32,8 +32,10 @@ from ascertain.observer.banks import HypothesesBank
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Observer, start_observer
 from ascertain.plant.abstract import AbstractPlant
+from ascertain.plant.faults import InDoubt
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Abstained, Certified
+from ascertain.sequential.evidence import Doubts
 from ascertain.task.plant_task import pose_plant
 from ascertain.task.sections import POLICIES, PolicyName
 
@@ -248,6 +250,68 @@ def test_a_run_that_failed_resumes_to_its_abstention(tmp_path: Path) -> None:
         journal.verdict(Abstained("the plant is on fire"))
     with Journal(tmp_path / "j") as journal:
         assert resume(journal, settings).observer.verdict == Abstained("the plant is on fire")
+
+
+def test_a_journal_from_before_causes_were_recorded_is_read_and_left_as_it_is(tmp_path: Path) -> None:
+    settings = settings_for(budget=2)
+    for reason, intents in (("the plant is on fire", 1), ("the budget of 2 actions is spent", 2)):
+        path = tmp_path / reason[:10]
+        with Journal(path) as journal:
+            journal.begin(commitment_record(settings, MAKE_BANK))
+            observer, plant = observer_for(journal, settings), simulate()
+            for _ in range(intents):
+                action = observer.next().action  # type: ignore[union-attr]
+                journal.intent(action)
+                if reason.startswith("the budget"):
+                    y = PLANT.readings.index(plant.send(PLANT.actions[action]))
+                    journal.reading(action, y)
+                    observer = observer.update(action, y)
+            journal.verdict(Abstained(reason))
+            records = journal.records
+        with Journal(path) as journal:
+            resumed = resume(journal, settings)
+            run = run_session(resumed.observer, simulate(), recorder=journal, cause=resumed.cause)
+            assert (run.verdict, run.plant_failed, resumed.cause) == (Abstained(reason), False, None)
+            assert journal.records == records
+
+
+@pytest.mark.parametrize(
+    ("cause", "reason"),
+    [
+        ("observer", "the plant is on fire"),
+        ("person", "the budget of 0 actions is spent"),
+        ("plant", "the budget of 0 actions is spent"),
+        ("weather", "the budget of 0 actions is spent"),
+        (["plant"], "the plant is on fire"),
+    ],
+)
+def test_a_cause_that_the_run_cannot_have_had_is_refused(tmp_path: Path, cause: Any, reason: str) -> None:
+    settings = settings_for(budget=0 if "budget" in reason else 2)
+    with Journal(tmp_path / "j") as journal:
+        journal.begin(commitment_record(settings, MAKE_BANK))
+        journal.verdict(Abstained(reason), cause)
+    with Journal(tmp_path / "j") as journal:
+        assert "does not come to that verdict" in message(lambda: resume(journal, settings))
+
+
+class Mute(AbstractPlant):
+    """A plant of which nobody ever knows whether it did what it was told."""
+
+    def send(self, action: str) -> str:
+        raise InDoubt(f"perhaps {action}")
+
+
+def test_a_run_with_a_doubt_too_many_is_the_plants_fault_also_when_the_verdict_is_written_later(tmp_path: Path) -> None:
+    settings = settings_for(doubts=Doubts(limit=2))
+    whole, records = run_fresh(tmp_path / "whole", settings, Mute())
+    assert whole.plant_failed
+    assert records[-1]["cause"] == "plant"
+    crash_after(tmp_path / "cut", settings, Mute(), len(records) - 1)
+    with Journal(tmp_path / "cut") as journal:
+        resumed = resume(journal, settings)
+        assert journal.records == records
+        run = run_session(resumed.observer, Mute(), recorder=journal, cause=resumed.cause)
+        assert (run.verdict, run.plant_failed) == (whole.verdict, True)
 
 
 def test_a_journal_of_another_problem_is_refused(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_names_that_are_no_bits_are_numbered_and_listed(tmp_path: Path) -> None:
     [
         ("", "the table has no lines"),
         (".i x", r"lamp:1: a number is needed after \.i"),
-        (".i 17", "1 to 16 are read"),
+        (".i 21", "1 to 20 are read"),
         ("0 a b 1", r"lamp:1: the table begins before \.i and \.o"),
         (".i 1\n.o 1\n0 a b", r"lamp:3: 3 fields; a line is INPUT STATE NEXT OUTPUT"),
         (".i 1\n.o 1\n2 a b 1", "the input '2' must be 1 of the signs 0, 1 and -"),
@@ -131,7 +131,7 @@ def test_names_that_are_no_bits_are_numbered_and_listed(tmp_path: Path) -> None:
         (".i 1\n.o 1\n.s 1\n0 a b 1", "says 1 states, but 2 are named"),
         (".i 1\n.o 1\n.p 2\n0 a b 1", "says 2 lines, but the table has 1"),
         (".i 1\n.o 1\n- a b 1\n0 a a 1", "lamp:4: an earlier line says something else"),
-        (".i 16\n.o 1\n" + "\n".join(f"- a{i} a 1".replace("-", "-" * 16) for i in range(400)), "at most 20000000"),
+        (".i 16\n.o 1\n" + "\n".join(f"- a{i} a 1".replace("-", "-" * 16) for i in range(400)), "at most 16777216"),
     ],
 )
 def test_what_is_wrong_with_a_table_is_said_with_its_line(text: str, sentence: str) -> None:

@@ -8,11 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ascertain.instances.suite import list_instances
 from ascertain.model.build import machine_from_transitions
 from ascertain.policy.evaluate import evaluate
+from ascertain.quotients.quotient import take_quotient
+from ascertain.sequential.balancing import Pains, mix_plans
+from ascertain.sequential.sandwich import sandwich
 from ascertain.task.pose import pose
 from ascertain.task.task import Task
-from tests.reference.noisy_optimum import noisy_optimum
+from tests.reference.noisy_optimum import lower_at_prices, noisy_optimum
 from tests.reference.optimum import optimum
 from tests.strategies import machines, noisy_machines, tasks
 from tests.test_evaluate import bit, stepping, tables
@@ -81,3 +85,22 @@ def test_three_sensors_that_each_know_one_state_are_read_at_a_cost_between_the_t
     )
     assert upper is not None
     assert Fraction(39, 10) < lower < upper < Fraction(47, 10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "horizon"), [("far sensor, 5 places", 30), ("one of 3 sensors", 22), ("one of 4 sensors", 18)]
+)
+def test_what_is_achieved_is_at_most_a_twentieth_above_what_the_reference_proves(name: str, horizon: int) -> None:
+    alpha, beta = Fraction(1, 4_000_000), Fraction(1, 1000)
+    question = next(instance for instance in list_instances() if instance.name == name).make()
+    assert isinstance(question, Task)
+    task = take_quotient(question).reduced
+    columns, mixture = mix_plans(task, alpha, beta, Pains(), named=True, most=60_000)
+    weight, wrong, abstain = mixture.prices.table[:, columns.party]
+    lower = lower_at_prices(task, alpha, beta, horizon, (weight, wrong, abstain))
+    found = sandwich(task, alpha, beta)
+    assert found.lower is not None
+    assert found.upper is not None
+    assert lower <= found.upper <= Fraction(105, 100) * lower
+    assert abs(found.lower - lower) <= lower / 50

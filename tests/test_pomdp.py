@@ -21,9 +21,9 @@ from ascertain.model.hidden import HiddenModel, as_hidden, certain, make_belief,
 from ascertain.model.hidden_build import keep_readings
 from ascertain.task.problem import HiddenProblem, read_any_problem
 from tests.conftest import ROOT
+from tests.hidden_strategies import hidden_models, masses
 from tests.reference.pomdp import Joint, naive_joint
 from tests.strategies import machines, names
-from tests.test_hidden import hidden_models, masses
 
 F = Fraction
 
@@ -357,21 +357,27 @@ def test_what_is_wrong_with_a_file_is_said_with_its_line(text: str, sentence: st
 
 
 def test_short_files_that_ask_for_much_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    much = "states: 100000 actions: 20 observations: 1\n"
-    with pytest.raises(LimitError, match="T: more than 4000000 entries once wildcards and matrices are written out"):
+    much = "states: 5000 actions: 20 observations: 1\n"
+    with pytest.raises(LimitError, match="T: more than 400028 entries once wildcards and matrices are written out"):
         parse_pomdp(much + "T: * : * : * 0.5", "m")
-    with pytest.raises(LimitError, match="2100000 states times actions; at most 2000000 are read"):
-        parse_pomdp("states: 100000 actions: 21 observations: 1\nT: * identity", "m")
+    with pytest.raises(LimitError, match="210000 states times actions; at most 100000 are read"):
+        parse_pomdp("states: 10000 actions: 21 observations: 1\nT: * identity", "m")
+    joint = HEAD + "T: go : a uniform T: go : b uniform T: go : c : c 1 O: * uniform"
     monkeypatch.setattr(pomdp, "MAX_ENTRIES", 5)
+    with pytest.raises(LimitError, match="the joint law has more than 5 entries, the most for a file of this size"):
+        parse_pomdp(joint, "m")
+    monkeypatch.undo()
+    monkeypatch.setattr(pomdp, "MAX_UNWRITTEN", 5 - 2 * len(joint))
     with pytest.raises(LimitError, match="the joint law has more than 5 entries"):
-        parse_pomdp(HEAD + "T: go : a uniform T: go : b uniform T: go : c : c 1", "m")
+        parse_pomdp(joint, "m")
     monkeypatch.setattr(pomdp_syntax, "MAX_NAMES", 2)
     with pytest.raises(FileError, match="states: more than 2 names"):
         parse_pomdp(HEAD, "m")
     monkeypatch.undo()
-    monkeypatch.setattr(pomdp_rows, "MAX_WRITES", 4)
+    twice = HEAD + "T: go : a : * 0 T: go : b : * 0"
+    monkeypatch.setattr(pomdp_rows, "MAX_UNWRITTEN", 4 - len(twice) // 2)
     with pytest.raises(LimitError, match="more than 4 entries"):
-        parse_pomdp(HEAD + "T: go : a : * 0 T: go : b : * 0", "m")
+        parse_pomdp(twice, "m")
     huge = " ".join(f"1/{p}" for p in (10**199 + 7, 10**199 + 9)) + " 0"
     assert "huge" not in huge
     with pytest.raises(FileError, match="it must sum to 1"):

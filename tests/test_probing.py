@@ -187,7 +187,8 @@ def test_what_an_action_leaves_is_a_sum_over_rivals(data: st.DataObject, plant: 
     current, left = np.array(rivals, dtype=np.uint64), np.empty(plant.num_commands)
     actions = np.arange(plant.num_commands, dtype=np.int32)
     program = (plant.gates, plant.offset, plant.tap)
-    weigh_flips(*program, actions, 0.25, np.uint64(reference), current, weight, left)
+    room, nothing = np.empty_like(current), np.empty((0, 0), dtype=np.uint8)
+    weigh_flips(*program, actions, 0.25, np.uint64(reference), current, weight, left, room, nothing)
     for a in range(plant.num_commands):
         after, shown = plant.step(reference, a)
         steps = [plant.step(z, a) for z in rivals]

@@ -19,6 +19,7 @@ from ascertain.policy.policy import Ask
 from ascertain.policy.product import Product
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
+from ascertain.sequential.balancing import Pains
 from ascertain.sequential.composition import compose, skeleton
 from ascertain.sequential.driven import Effort
 from ascertain.sequential.factors import evaluate_form, find_factors, transform
@@ -33,7 +34,8 @@ from tests.reference.optimum import optimum
 from tests.strategies import machines, noisy_machines, tasks
 
 ALPHA, BETA, TENTH = Fraction(1, 4_000_000), Fraction(1, 1000), Fraction(1, 10)
-QUICK = Labour(Effort(max_nodes=2000, max_likely=2000, rounds=2, trials=6), time_limit=5.0, program_nodes=40)
+FEW = Pains(max_memories=1000, max_bounded=1000, work=100_000, dives=2, starts=2, changes=10)
+QUICK = Labour(Effort(max_nodes=2000, max_likely=2000, rounds=2, trials=6), 5.0, program_nodes=40, pains=FEW)
 
 
 @given(tasks(machines(max_states=4), about="start", max_hypotheses=4))

@@ -308,7 +308,7 @@ def test_each_intent_is_recorded_before_it_is_sent_and_each_reading_after(policy
     plant = Watched(SimulatedPlant(question.model, 0, 1), diary)
     run = run_session(observer, plant, recorder=diary, commitment={"to": "this"})
     assert diary.lines[0] == ("begin", {"to": "this"})
-    assert diary.lines[-1] == ("verdict", run.verdict) == ("verdict", Certified("s0"))
+    assert diary.lines[-1] == ("verdict", run.verdict, None) == ("verdict", Certified("s0"), None)
     told = [line for line in diary.lines if line[0] != "stage"][1:-1]
     expected: list[tuple[object, ...]] = []
     for step in run.observer.transcript:
@@ -327,6 +327,7 @@ def test_a_doubt_is_recorded_as_one_and_a_missing_reading_as_none() -> None:
     kinds = [line[0] for line in diary.lines]
     assert kinds == ["stage", "intent", "doubt", "intent", "reading", "intent", "verdict"]
     assert diary.lines[4][2] is None
+    assert diary.lines[-1] == ("verdict", run.verdict, "plant")
     assert run.verdict == Abstained("the line is dead")
     assert run.plant_failed
     assert [fault_kind(fault) for fault in run.faults] == ["late", "missing", "hang-up"]

@@ -36,6 +36,7 @@ _HOME = {
     "Pattern": "task.pose",
     "Log": "task.pose",
     "read_problem": "task.problem",
+    "read_any_problem": "task.problem",
     "HiddenTask": "task.hidden_task",
     "pose_hidden": "task.hidden_task",
     "PlantTask": "task.plant_task",
@@ -64,6 +65,7 @@ _HOME = {
     "FixedSchedule": "sequential.probing",
     "round_robin": "sequential.probing",
     "Separating": "sequential.probing",
+    "SeparatingBeliefs": "sequential.belief_probing",
     "audit": "sequential.audit",
     # what may have happened
     "Operation": "bank.operation",
@@ -83,6 +85,7 @@ _HOME = {
     "Product": "policy.product",
     "evaluate_product": "policy.combination",
     "SimulatedPlant": "plant.simulated",
+    "SimulatedHiddenPlant": "plant.simulated_hidden",
     "walk_policy": "live.walk",
     "run_session": "live.session",
     # what convinces a stranger

@@ -49,8 +49,8 @@ def rational_field(value: object, where: str, error: type[AscertainError]) -> Fr
 def have_small_denominator(values: Iterable[Fraction], bits: int = 10_000) -> bool:
     """Whether the numbers can be added without their common denominator growing past so many bits."""
     common = 1
-    for value in values:
-        common = math.lcm(common, value.denominator)
+    for denominator in {value.denominator for value in values}:
+        common = math.lcm(common, denominator)
         if common.bit_length() > bits:
             return False
     return True

@@ -2,7 +2,7 @@
 
 To teach the checker a new claim, write its file and name its function in `CLAIMS`: the function takes the task and the
 claim, raises Refuted or Malformed, or returns the sentence that it has proved. Only `run` is also about Boolean plants
-whose states are not listed.
+whose states are not listed, and about hidden models.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import re
 from collections.abc import Callable
 
 from ascertain_check.achieves import check_achieves, check_achieves_expected
+from ascertain_check.hidden_task import HiddenTask
 from ascertain_check.information import check_information
 from ascertain_check.lower import check_lower
 from ascertain_check.obstruction import check_obstruction
-from ascertain_check.plant_task import PlantTask, read_question
+from ascertain_check.plant_task import PlantTask
 from ascertain_check.program import check_program
+from ascertain_check.question import Question, read_question
 from ascertain_check.quotient import check_quotient
 from ascertain_check.reading import Object, quote, read_json, read_list, read_map, read_object, read_text
 from ascertain_check.risk import check_within_risk
@@ -53,16 +55,18 @@ def prove_claims(task_text: bytes, certificate_text: bytes) -> tuple[str, ...]:
     return (*proved, *([TRUSTED] if any(claim["claim"] == "run" for claim in claims) else []))
 
 
-def prove_claim(task: Task | PlantTask, claim: Object) -> str:
+def prove_claim(task: Question, claim: Object) -> str:
     name = read_text(claim["claim"], "claim")
     if name == "run":
         return check_run(task, claim)
     if isinstance(task, PlantTask):
         raise Refuted(f"the claim {name!a} is about models whose states are listed; this task has a Boolean plant")
+    if isinstance(task, HiddenTask):
+        raise Refuted(f"the claim {name!a} is about models whose transitions are certain; this task has a hidden one")
     return CLAIMS[name](task, claim)
 
 
-def read_claims(task: Task | PlantTask, text: bytes) -> list[Object]:
+def read_claims(task: Question, text: bytes) -> list[Object]:
     """The claims, each of a kind that is known, of a certificate that belongs to this task."""
     data = read_object(
         read_json(text, "the certificate"),

@@ -40,7 +40,7 @@ def check_listed(task: Task, label: str, stage: Stage, steps: list[Step]) -> Non
     if task.current is not None:
         rivals = {s: n for s, n in others.items() if task.current[s] != k}
     named = f"one that is now in state {min(rivals)}" if rivals else None
-    need_answer(named, len(others) > (0 if task.current is None else len(rivals)))
+    need_answer(named, bool(others))
 
 
 def beat(products: Products, bar: Bar) -> Products:

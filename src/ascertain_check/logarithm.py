@@ -44,14 +44,18 @@ def artanh(t: Fraction) -> tuple[int, int]:
 
 def sum_series(t: int, *, up: bool) -> int:
     """The series at t units, every rounding in one direction."""
-    extra = ONE - 1 if up else 0
-    square = (t * t + extra) >> BITS
+    square = scale(t * t, up=up)
     total, power, odd = 0, t, 1
     while power > 1:
         total += (power + odd - 1) // odd if up else power // odd
-        power = (power * square + extra) >> BITS
+        power = scale(power * square, up=up)
         odd += 2
     return total + 2 * power + 1 if up else total
+
+
+def scale(product: int, *, up: bool) -> int:
+    """A product of two numbers, back in units."""
+    return -(-product >> BITS) if up else product >> BITS
 
 
 def relative_entropy(law: Law, other: Law) -> Bounds | None:

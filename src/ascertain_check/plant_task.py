@@ -16,20 +16,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
-from typing import cast
 
 from ascertain_check.reading import (
-    Object,
     canonical_bytes,
     read_index,
     read_list,
-    read_map,
     read_names,
     read_object,
     read_rational,
     read_text,
 )
-from ascertain_check.task import Task, read_costs, read_header, read_risk, read_task
+from ascertain_check.task import read_costs, read_header, read_risk
 from ascertain_check.verdicts import Malformed
 
 MAX_BITS = 64
@@ -88,13 +85,6 @@ class PlantTask:
     @property
     def num_readings(self) -> int:
         return 2
-
-
-def read_question(value: object) -> Task | PlantTask:
-    """The task, whichever kind of model it is about."""
-    model = read_map(value, "the task").get("model")
-    boolean = isinstance(model, dict) and cast("Object", model).get("kind") == "boolean"
-    return read_plant_task(value) if boolean else read_task(value)
 
 
 def read_plant_task(value: object) -> PlantTask:

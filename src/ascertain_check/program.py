@@ -167,12 +167,15 @@ def read_cut(value: object, base: Fraction | None, sure: Fraction) -> tuple[Frac
 
 
 def payment(shown: Shown, base: Fraction | None) -> Fraction:
-    """KL of what is shown, rounded up: in nats, or exactly in units of the logarithm of the base."""
-    if base is None:
-        entropy = entropy_of(shown)
-        return Fraction(0) if entropy is None else entropy[1]
-    if isinstance(shown, str):
+    """KL of what is shown, rounded up: in nats, or exactly in units of the logarithm of the base.
+
+    Of a rival that has cuts it is infinite nowhere within reach; a node out of reach may be listed, and pays nothing.
+    """
+    entropy = entropy_of(shown)
+    if entropy is None or isinstance(shown, str):
         return Fraction(0)
+    if base is None:
+        return entropy[1]
     against = dict(shown[1])
     return sum((q * power_of(q / against[y], base) for y, q in shown[0]), Fraction(0))
 
@@ -233,7 +236,7 @@ def load(truth: Truth, i: int, j: int, seen: list[Shown]) -> Fraction:
     """The sum over rivals of y KL + x on an edge from node i to node j."""
     total = Fraction(0)
     for rival, shown in zip(truth.rivals, seen, strict=True):
-        if rival.multiplier and shown != BLOCKED:
+        if rival.multiplier:
             total += rival.multiplier * payment(shown, rival.base)
         part = variation_of(shown)
         if part is None:

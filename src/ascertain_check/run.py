@@ -9,6 +9,10 @@ bank, at which share of alpha and from which step on readings are scored:
     eager                                                               the bank, alpha, from 0
     reuse               the nominal with weight nominal_share, from 0   the bank, alpha, from 0
 
+On a hidden model, candidates and the nominal are hypotheses, and readings are scored from 0 in every case: where the
+plant is depends there on what was read, so that readings before a switch, which decided about it, cannot be left out.
+Two tests that were both fixed beforehand are then made on the same readings.
+
 Whichever ends the run, the shares that could have been spent sum to alpha, and that must not be more than the task's.
 A bank that was compiled must have the hash that the records noted then.
 
@@ -24,9 +28,12 @@ from hashlib import sha256
 
 from ascertain_check.chain import Commitment, Story, read_hash, read_story
 from ascertain_check.evidence import Stage, Step, common_denominator
+from ascertain_check.hidden_task import HiddenTask
+from ascertain_check.hidden_world import check_hidden
 from ascertain_check.listed_world import check_listed
 from ascertain_check.plant_task import PlantTask
 from ascertain_check.plant_world import check_plant
+from ascertain_check.question import Question
 from ascertain_check.reading import (
     Object,
     canonical_bytes,
@@ -45,30 +52,34 @@ TRUSTED = "trusted, not proved: the time of the commitment, and that it determin
 ONE = Fraction(1)
 
 
-def check_run(task: Task | PlantTask, claim: Object) -> str:
+def check_run(task: Question, claim: Object) -> str:
     keys = "claim label shares share bank scored_from transcript records head"
     data = read_object(claim, keys, "the claim 'run'")
     label = read_text(data["label"], "label")
     steps = read_transcript(task, data["transcript"])
     head = read_hash(data["head"], "head")
-    bank = read_bank(data["bank"], task.num_states)
-    story = read_story(data["records"], head, task.num_states, task.num_actions, task.num_readings)
+    num_candidates = task.num_hypotheses if isinstance(task, HiddenTask) else task.num_states
+    bank = read_bank(data["bank"], num_candidates)
+    story = read_story(data["records"], head, num_candidates, task.num_actions, task.num_readings)
     check_story(task, story, label, steps)
     name, shares = find_shares(story)
     check_shares(task, data, name, shares)
-    stage = Stage(bank, shares[name], find_start(story), story.commitment.ran)
+    start = 0 if isinstance(task, HiddenTask) else find_start(story)
+    stage = Stage(bank, shares[name], start, story.commitment.ran)
     check_bank(task, story, bank, data["bank"])
     if read_index(data["scored_from"], len(steps) + 1, "scored_from") != stage.scored_from:
         raise Refuted(f"by the records readings are scored from step {stage.scored_from} on")
     if isinstance(task, Task):
         check_listed(task, label, stage, steps)
+    elif isinstance(task, HiddenTask):
+        check_hidden(task, label, stage, steps)
     else:
         check_plant(task, label, find_before(story), stage, steps)
     readings = sum(step.reading is not None for step in steps[stage.scored_from :])
     return f"the answer {quote(label)} beats every rival at risk {shares[name]}, on {readings} readings"
 
 
-def read_transcript(task: Task | PlantTask, value: object) -> list[Step]:
+def read_transcript(task: Question, value: object) -> list[Step]:
     steps: list[Step] = []
     for row in read_list(value, "transcript"):
         action, reading, certain = read_list(row, "a step of the transcript", 3)
@@ -98,7 +109,7 @@ def sum_exceeds_one(bank: list[tuple[int, Fraction]]) -> bool:
     return sum(int(w * common) for _, w in bank) > common
 
 
-def check_story(task: Task | PlantTask, story: Story, label: str, steps: list[Step]) -> None:
+def check_story(task: Question, story: Story, label: str, steps: list[Step]) -> None:
     """The records are about this task, this answer and these steps, and use what may be used."""
     commitment = story.commitment
     if commitment.task_sha256 != task.sha256:
@@ -127,7 +138,7 @@ def find_shares(story: Story) -> tuple[str, dict[str, Fraction]]:
     return ("nominal" if story.switched is None else "fallback"), shares
 
 
-def check_shares(task: Task | PlantTask, data: Object, name: str, shares: dict[str, Fraction]) -> None:
+def check_shares(task: Question, data: Object, name: str, shares: dict[str, Fraction]) -> None:
     stated = {key: read_rational(value, "a share") for key, value in read_map(data["shares"], "shares").items()}
     if stated != shares or read_text(data["share"], "share") != name:
         raise Refuted("the shares of alpha are not those of the commitment")
@@ -148,7 +159,7 @@ def find_before(story: Story) -> Stage | None:
     return Stage([(commitment.nominal, ONE)], commitment.alpha * commitment.nominal_share, 0, commitment.ran)
 
 
-def check_bank(task: Task | PlantTask, story: Story, bank: list[tuple[int, Fraction]], value: object) -> None:
+def check_bank(task: Question, story: Story, bank: list[tuple[int, Fraction]], value: object) -> None:
     """The bank is the one that was noted when it was compiled, as far as the commitment says, or the nominal alone."""
     commitment: Commitment = story.commitment
     if commitment.policy != "eager" and commitment.nominal is None:
@@ -165,7 +176,7 @@ def check_bank(task: Task | PlantTask, story: Story, bank: list[tuple[int, Fract
         raise Refuted("no bank was compiled, and the bank of the claim is not the nominal alone")
 
 
-def check_committed(task: Task | PlantTask, commitment: Commitment, bank: dict[int, Fraction]) -> None:
+def check_committed(task: Question, commitment: Commitment, bank: dict[int, Fraction]) -> None:
     """What the commitment says about the bank: that there is one, what the nominal weighs, or all of it."""
     if commitment.bank is None:
         raise Refuted("the commitment says that there is no bank to be compiled")
@@ -181,8 +192,10 @@ def check_committed(task: Task | PlantTask, commitment: Commitment, bank: dict[i
             raise Refuted("the bank is not the hypotheses of the task, evenly weighted, as the commitment says")
 
 
-def candidates(task: Task | PlantTask) -> range | set[int]:
-    """The states of the hypotheses."""
+def candidates(task: Question) -> range | set[int]:
+    """The states of the hypotheses; of a hidden model, the hypotheses themselves."""
+    if isinstance(task, HiddenTask):
+        return range(task.num_hypotheses)
     if not isinstance(task, PlantTask):
         return {state for _, state in task.hypotheses}
     return range(task.num_states) if task.states is None else set(task.states)

@@ -122,7 +122,7 @@ def read_model(value: object) -> tuple[str, int, Table, Table, list[Law]]:
     """The kind of the model, the number of its readings, its two tables and its laws."""
     kind = read_object(value, "kind states actions readings successor output? law? laws?", "the model")["kind"]
     if kind not in ("machine", "noisy"):
-        raise Malformed('the kind of the model must be "machine", "noisy" or "boolean"')
+        raise Malformed('the kind of the model must be "machine", "noisy", "boolean" or "hidden"')
     own = "output" if kind == "machine" else "law laws"
     data = read_object(value, f"kind states actions readings successor {own}", f"a model of kind {kind!a}")
     num_states = len(read_names(data["states"], "states"))

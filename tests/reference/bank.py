@@ -57,3 +57,11 @@ def compile_naively(operation: Operation) -> dict[int, tuple[tuple[int, int, int
             found = score(operation, len(replacements), len(mis), len(flips)), len(replacements)
             best[state] = min(best.get(state, found), found)
     return best
+
+
+def is_as_good(low: int, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether of two paths in the same place, each (mis, flips), the one does for the other whatever follows."""
+    (mis, flips), (other_mis, other_flips) = one, other
+    if mis != other_mis:
+        return mis < other_mis
+    return flips == other_flips or low <= flips <= other_flips

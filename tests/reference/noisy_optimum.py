@@ -88,6 +88,16 @@ def noisy_optimum(task: Task, alpha: Fraction, beta: Fraction, horizon: int) -> 
     return Fraction(lower), _best_single(task, lattice, plans, alpha, beta, lower)
 
 
+def lower_at_prices(
+    task: Task, alpha: Fraction, beta: Fraction, horizon: int, prices: tuple[np.ndarray, np.ndarray, np.ndarray]
+) -> Fraction:
+    """The lower value that these multipliers (w, A, B) prove, wherever they come from; w is made to sum to one."""
+    w, a, b = (part / prices[0].sum() for part in prices)
+    low, _ = _plan(task, _build(task, alpha, horizon), w, a, b)
+    spent = float(alpha) * a.sum() + float(beta) * b.sum()
+    return Fraction(low - spent - SAFETY * (low + spent))
+
+
 def _build(task: Task, alpha: Fraction, horizon: int) -> Lattice:
     n, num_actions, num_readings = task.num_hypotheses, task.model.num_actions, len(task.model.readings)
     beliefs: list[tuple[tuple[int, ...], tuple[Fraction, ...]]] = []

@@ -165,10 +165,28 @@ def only(case: Case, state: int) -> Task:
     return replace(case.question, state=listed, label=listed)
 
 
+def all_beaten() -> Case:
+    """The nominal, which is no hypothesis, explains the readings 25 times better than both hypotheses; 20 would do."""
+    machine = with_flip(build([[0], [1], [2]], [[0], [0], [1]]), Fraction(1, 6))
+    listed = np.array([0, 1], dtype=np.int32)
+    question = replace(identify(machine, alpha=TENTH), state=listed, label=listed)
+    return Case(question, "l0", reads((0, 1), (0, 1)), ((2, ONE),), nominal=2)
+
+
+def two_in_one_state() -> Case:
+    """After a doubted action two rivals may be in state 1; the one that explains more of what was read is left."""
+    successor = [[1, 0, 0], [3, 1, 1], [2, 2, 2], [3, 3, 3]]
+    machine = with_flip(build(successor, [[0, 1, 0], [0, 0, 1], [0, 1, 1], [0, 0, 0]]), TENTH)
+    steps = (Step(1, 1), Step(0, None, certain=False), *reads((1, 1), (2, 1), (2, 1)))
+    return Case(identify(machine, alpha=TENTH), "l2", steps, ((2, ONE),), nominal=2)
+
+
 def false_runs() -> Iterator[tuple[str, Case]]:
     """Cases that are not earned, although every record agrees with every other."""
     sound = dict(sound_runs())
     partial, unsafe = sound["machine-partial"], sound["plant-unsafe-state-beaten"]
+    yield "noisy-all-beaten-by-little", all_beaten()
+    yield "noisy-doubt-two-in-one-state", two_in_one_state()
     yield "plant-one-reading-changed", replace(NOMINAL, steps=reads((0, 0)) + TWICE[1:])
     yield "plant-last-reading-changed", replace(NOMINAL, steps=(*TWICE[:3], Step(1, 1)))
     yield "plant-one-reading-missing", replace(NOMINAL, steps=(*TWICE[:3], Step(1, None)))

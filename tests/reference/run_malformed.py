@@ -63,6 +63,7 @@ def malformed_claims(nominal: Case, switching: Case, doubting: Case) -> Iterator
     yield "bank-candidate-twice", claim | {"bank": [[1, "1/2"], [1, "1/2"]]}
     yield "bank-not-ascending", claim | {"bank": [[2, "1/2"], [1, "1/2"]]}
     yield "bank-weight-zero", claim | {"bank": [[1, "0"]]}
+    yield "bank-weight-zero-among-others", claim | {"bank": [[1, "1/2"], [2, "0"]]}
     yield "bank-weight-number", claim | {"bank": [[1, 1]]}
     yield (
         "bank-denominators-too-long",

@@ -20,7 +20,11 @@ from ascertain.types import LongArray, State
 @final
 @dataclass(frozen=True, kw_only=True)
 class Stats:
-    """What it took. An *evaluation* scores one path, or in merging one merged entry, at the end of the log."""
+    """What it took.
+
+    An *evaluation* scores one path, or in merging one merged entry, at the end of the log. The direct compiler counts
+    every partial path that it follows, to the end or until another has been there before it.
+    """
 
     compiler: str
     paths: int
@@ -31,7 +35,7 @@ class Stats:
     peak_bytes: int
     """Of the arrays that are worked in."""
     early_proof: bool | None = None
-    """Of the direct compiler: whether it could stop before all paths were evaluated."""
+    """Of the direct compiler: whether it proved its shells, and did not have to evaluate all paths after all."""
     probe_evaluations: int = 0
     """Of the direct compiler: how many evaluations came before a threshold was proposed or given up."""
     evaluations_saved: int = 0

@@ -1,15 +1,25 @@
 """The direct compiler: the first J shells, without evaluating all paths where that can be proved to be unnecessary.
 
-Partial paths are evaluated best bound first (`kernels/bank_direct.py`). A bound is *admissible*: no completion scores
-less; and it never falls along a path. Let b be the J-th least among the distinct scores that the endpoints met so far
-have, each the least of its paths. If every open node has a bound greater than b, then no path that is still to be
-evaluated ends with a score of b or less, so that no endpoint in the first J shells is missing and no score there can
-fall: an *early proof*.
+Partial paths, the *nodes*, are evaluated best bound first (`kernels/bank_direct.py`). A bound is *admissible*: no
+completion scores less; and it never falls along a path. Of nodes with equal future only the best go on
+(`kernels/bank_seen.py`): a path that comes to a position in a state and with a number of replacements where one that is
+as good or better has been, is followed no further. Let b be the J-th least among the distinct scores that the endpoints
+met so far have, each the least of its paths.
+
+*If every open node has a bound greater than b, then the first J shells are known*: an *early proof*. For let p be any
+path that scores b or less. Among the paths that end where p does and score no more, let q be one that has come farthest
+before it was stopped, and of these one that was best there. If q came to the end, it was recorded. If not, what stopped
+it was neither its bound, which is at most b and so is not above the bar, nor that it is still open, as no open node has
+such a bound. So it was a path that has been in the same state at the same position with as many replacements, and is
+as good or better: it came there before q, which then came no farther than the position before, or after q was left
+open there, and is then better. With q's continuation it ends where p does and scores no more than q, and it has come
+farther than q or was better there, which q was to be.
 
 First a *probe* looks for a threshold: it goes on until the endpoints met have PROBE_SHELLS distinct scores, or until
-PROBE_EVALUATIONS evaluations are spent. Then b as it stands is the *bar*: nodes beyond it are no longer opened, and the
-rest is evaluated until the proof is there. As scores fall shells can merge, and b may rise above the bar; then, or
-when the probe has found too few shells or memory runs out, every path is evaluated by the exhaustive compiler.
+PROBE_EVALUATIONS evaluations are spent. Then the last of these scores is the *bar*: nodes beyond it are no longer
+opened, and the rest is evaluated until the proof is there. As scores fall shells can merge, and b may rise, for which
+the bar leaves room. If it rises above the bar, if the probe has found too few shells or if memory runs out, every path
+is evaluated by the exhaustive compiler.
 """
 
 from __future__ import annotations
@@ -40,14 +50,21 @@ from ascertain.kernels.bank_direct import (
     lay,
     search_nodes,
 )
+from ascertain.kernels.bank_seen import Seen, fill_seen
+from ascertain.types import LongArray
 
 DEFAULT_SHELLS = 8
 PROBE_SHELLS = 16
 PROBE_EVALUATIONS = 95_000
+"""These three are the paper's."""
 SLICE = 512
 """Evaluations between two looks at the shells."""
-NODE_BYTES = 40
+ROOM = 1024
+"""For nodes and for what is seen, to begin with; a power of two."""
+NODE_BYTES = 60
 """A node, and the pile that it may be the only one on."""
+SEEN_BYTES = 32
+"""What has been seen in a state at a place, with its slots, besides the bits of its flips."""
 
 Outcome: TypeAlias = Literal["proved", "all", "failed"]
 """The first shells are proved; every path was evaluated; neither, and the search has been given up."""
@@ -92,17 +109,26 @@ def compile_direct(
 
 @final
 class _Search:
-    """Nodes still open, endpoints met, and how far it has come."""
+    """Nodes still open, what has been seen, endpoints met, and how far it has come."""
 
     def __init__(self, operation: Operation, shells: int, memory_limit: int) -> None:
         self.shells, self.memory_limit = shells, memory_limit
         self.tables = encode(operation)
         self.endpoints = Endpoints(memory_limit)
-        self.chances, self.children = _count_chances(operation)
-        self.nodes = _make_nodes(1024, None)
+        self.chances, self.children = count_chances(operation)
+        self.nodes = _make_nodes(ROOM, None)
+        self.seen = make_seen(ROOM, self.chances.low, None)
         self.probed = 0
-        self.peak_bytes = NODE_BYTES * self.nodes.state.size + self.endpoints.nbytes
-        lay(self.chances, self.nodes, NO_SCORE, 0, 0, 0, 0, np.uint64(operation.start))
+        self.peak_bytes = self._nbytes
+        lay(self.chances, self.nodes, self.seen, NO_SCORE, 0, 0, 0, 0, np.uint64(operation.start))
+
+    @property
+    def _nbytes(self) -> int:
+        return NODE_BYTES * self.nodes.state.size + self._seen_bytes * self.seen.state.size + self.endpoints.nbytes
+
+    @property
+    def _seen_bytes(self) -> int:
+        return SEEN_BYTES + 8 * self.seen.below.shape[1]
 
     @property
     def evaluations(self) -> int:
@@ -116,20 +142,29 @@ class _Search:
         """Probe, then search below the bar."""
         bar = NO_SCORE
         while True:
-            threshold, found = self._look()
+            scores = self.endpoints.distinct()
+            threshold = self._threshold(scores)
             if bar == NO_SCORE:
                 self.probed = self.evaluations
-                if found >= probe_shells:
-                    bar = threshold
+                if scores.size >= probe_shells:
+                    bar = int(scores[probe_shells - 1])
                 elif self.evaluations >= probe_evaluations:
                     return "failed"
             elif threshold > bar:
                 return "failed"
             left = SLICE if bar != NO_SCORE else min(SLICE, probe_evaluations - self.evaluations)
             why = search_nodes(
-                self.tables, self.chances, self.nodes, self.endpoints.best, self.children, left, bar, threshold
+                self.tables,
+                self.chances,
+                self.nodes,
+                self.seen,
+                self.endpoints.best,
+                self.children,
+                left,
+                bar,
+                threshold,
             )
-            if why in (EMPTY, PROVED) and self._look()[0] == threshold:
+            if why in (EMPTY, PROVED) and self._threshold(self.endpoints.distinct()) == threshold:
                 return self._conclude(why, bar, threshold)
             if why == FULL and not self._grow():
                 return "failed"
@@ -142,38 +177,53 @@ class _Search:
             return "all"
         return "proved" if threshold <= bar and threshold != NO_SCORE else "failed"
 
-    def _look(self) -> tuple[int, int]:
-        """The score of the last shell wanted, NO_SCORE while there are fewer, and how many shells there are."""
-        scores = self.endpoints.distinct()
-        return int(scores[self.shells - 1]) if scores.size >= self.shells else NO_SCORE, scores.size
+    def _threshold(self, scores: LongArray) -> int:
+        """The score of the last shell wanted, NO_SCORE while there are fewer."""
+        return int(scores[self.shells - 1]) if scores.size >= self.shells else NO_SCORE
 
     def _grow(self) -> bool:
-        """Make room for more nodes or endpoints; False where memory does not allow it."""
-        best = self.endpoints.best
+        """Make room for more endpoints, nodes or what is seen; False where memory does not allow it."""
+        best, seen, nodes = self.endpoints.best, self.seen, self.nodes
         if int(best.used[0]) == best.state.size:
             self.endpoints.grow()
-            return True
-        old = self.nodes.state.size
-        size = 2 * max(old, self.children)
-        needed = NODE_BYTES * (size + old) + self.endpoints.nbytes
+        elif seen.state.size - int(seen.used[0]) < self.children + self.tables.sent.size:
+            size = 1 << (seen.state.size + self.children + self.tables.sent.size).bit_length()
+            if not self._claim(self._seen_bytes * size):
+                return False
+            self.seen = make_seen(size, self.chances.low, seen)
+        else:
+            size = 2 * max(nodes.state.size, self.children)
+            if not self._claim(NODE_BYTES * size):
+                return False
+            self.nodes = _make_nodes(size, nodes)
+        return True
+
+    def _claim(self, nbytes: int) -> bool:
+        """Whether so many bytes may be taken besides what is there."""
+        needed = self._nbytes + nbytes
         if needed > self.memory_limit:
             return False
         self.peak_bytes = max(self.peak_bytes, needed)
-        self.nodes = _make_nodes(size, self.nodes)
         return True
 
 
-def _count_chances(operation: Operation) -> tuple[Chances, int]:
+def count_chances(operation: Operation) -> tuple[Chances, int]:
     """The windows with what may still change, and how many children a node has at most."""
     size = np.array([len(words) for words in operation.alternatives])[operation.sent]
     replaceable = np.zeros(operation.length + 1, dtype=np.int64)
     replaceable[:-1] = np.cumsum((size > 0)[::-1])[::-1]
+    ordinary = count_readings(operation, trusted=False)
+    fewest_replaced, most_replaced = clip_window(operation.replacement_window, "replacements")
+    fewest_flips, most_flips = clip_window(operation.flip_window, "flips")
     chances = Chances(
-        replacements=np.array(clip_window(operation.replacement_window, "replacements"), dtype=np.int64),
-        flips=np.array(clip_window(operation.flip_window, "flips"), dtype=np.int64),
-        most_replaced=operation.max_replaced,
+        fewest_replaced=fewest_replaced,
+        most_replaced=most_replaced,
+        allowed=operation.max_replaced,
+        fewest_flips=fewest_flips,
+        most_flips=most_flips,
+        low=min(fewest_flips, int(ordinary[0])),
         replaceable=replaceable,
-        ordinary=count_readings(operation, trusted=False),
+        ordinary=ordinary,
     )
     return chances, int(size.sum()) + 1
 
@@ -181,7 +231,7 @@ def _count_chances(operation: Operation) -> tuple[Chances, int]:
 def _make_nodes(size: int, old: Open | None) -> Open:
     """Room for nodes, with what was in less room; what is new is free, one after the other."""
     nodes = Open(
-        node=np.empty((size, 5), dtype=np.int32),
+        node=np.empty((size, 5), dtype=np.int64),
         state=np.empty(size, dtype=np.uint64),
         bound=np.empty(size, dtype=np.int64),
         top=np.empty(size, dtype=np.int32),
@@ -197,3 +247,21 @@ def _make_nodes(size: int, old: Open | None) -> Open:
         nodes.node[-1, BELOW] = old.used[FREE]
     nodes.used[FREE] = begin
     return nodes
+
+
+def make_seen(size: int, low: int, old: Seen | None) -> Seen:
+    """Room for what has been seen, with what was in less room."""
+    seen = Seen(
+        slot=np.full(2 * size, -1, dtype=np.int32),
+        state=np.empty(size, dtype=np.uint64),
+        place=np.empty(size, dtype=np.int64),
+        mis=np.empty(size, dtype=np.int32),
+        above=np.empty(size, dtype=np.int32),
+        below=np.empty((size, -(-low // 64)), dtype=np.uint64),
+        used=np.zeros(1, dtype=np.int64),
+    )
+    if old is not None:
+        for before, after in zip(old[1:], seen[1:], strict=True):
+            after[: len(before)] = before
+        fill_seen(seen)
+    return seen

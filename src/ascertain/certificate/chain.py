@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ascertain import __version__
 from ascertain.observer.settings import ObserverSettings
@@ -21,6 +21,8 @@ from ascertain.task.canonical import canonical_bytes, task_hash
 from ascertain.types import Action, Reading
 
 Record: TypeAlias = dict[str, Any]
+Cause: TypeAlias = Literal["plant", "person", "observer"]
+"""Why a run ended without an answer: the plant failed, a person did not approve, or the observer gave up by itself."""
 
 FORMAT = "ascertain-journal"
 VERSION = 1
@@ -81,14 +83,12 @@ def stage_record(event: Event, bank_sha256: str | None) -> Record:
     }
 
 
-def verdict_record(verdict: Verdict) -> Record:
-    certified = isinstance(verdict, Certified)
-    return {
-        "record": "verdict",
-        "verdict": "certified" if certified else "abstained",
-        "label": verdict.label if certified else None,
-        "reason": None if certified else verdict.reason,
-    }
+def verdict_record(verdict: Verdict, cause: Cause | None = None) -> Record:
+    """The end; `cause` is that of an abstention, and None in journals that were written before it was kept."""
+    if isinstance(verdict, Certified):
+        return {"record": "verdict", "verdict": "certified", "label": verdict.label, "reason": None}
+    record = {"record": "verdict", "verdict": "abstained", "label": None, "reason": verdict.reason}
+    return record if cause is None else {**record, "cause": cause}
 
 
 def bank_data(bank: Bank) -> list[list[Any]]:

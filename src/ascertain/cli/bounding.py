@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, final
@@ -117,8 +117,8 @@ def check_question(question: Task | PlantTask) -> None:
             )
 
 
-def find_bounds(question: Task | PlantTask) -> Bounds:
-    """All that is known about what the question costs at its risks."""
+def find_bounds(question: Task | PlantTask, tell: Callable[[str], None] | None = None) -> Bounds:
+    """All that is known about what the question costs at its risks; `tell` hears what is being done."""
     if 2 * question.alpha + question.beta >= 1:
         nothing = {"pairwise": Fraction(0), "program": Fraction(0)}
         return Bounds(question, vacuous=True, lower=nothing, best=Fraction(0))
@@ -133,12 +133,12 @@ def find_bounds(question: Task | PlantTask) -> Bounds:
         return Bounds(
             question, obstruction=obstruction, lower={"pairwise": None, "program": None}, best=None, hardest=hardest
         )
-    return _of_task(question)
+    return _of_task(question, tell)
 
 
-def _of_task(task: Task) -> Bounds:
+def _of_task(task: Task, tell: Callable[[str], None] | None) -> Bounds:
     reduced = take_quotient(task).reduced
-    found = sandwich(task)
+    found = sandwich(task, tell=tell)
     pairwise = bound_by_information(reduced)
     hardest = explain_information(reduced, pairwise)
     if is_noiseless(reduced):

@@ -57,8 +57,8 @@ def command(
     refuse_overwriting([draw, *certificate_files(certificate)], posed.sources)
     question = choose_question(posed, *risks)
     check_question(question)
-    with waiting("bounding the cost from below and from above"):
-        found = find_bounds(question)
+    with waiting("bounding the cost from below and from above") as tell:
+        found = find_bounds(question, tell)
     verdict = None if certificate is None else _certify(certificate, found)
     if draw is not None:
         _draw(draw, question, found)

@@ -1,4 +1,4 @@
-"""What `inspect` and `quotient` say about hidden models."""
+"""What `inspect`, `quotient` and `observe` say about hidden models."""
 
 from __future__ import annotations
 
@@ -140,6 +140,12 @@ def print_quotient(problem: Path, quotient: HiddenQuotient) -> None:
         f"{task.model.num_states} states of the hidden model in {quotient.num_classes} classes; word probabilities "
         f"span {quotient.span.dimension} dimensions."
     )
+
+
+def name_start(task: HiddenTask, belief: Belief) -> str:
+    """The name of the hypothesis that a plant began with, or of what it began with instead."""
+    named = (name for name, held in zip(task.name, task.belief, strict=True) if held == belief)
+    return next(named, None) or belief_text(task.model, belief)
 
 
 def belief_text(model: HiddenModel, belief: Belief) -> str:

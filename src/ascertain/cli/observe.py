@@ -17,13 +17,14 @@ from ascertain.errors import FileError, TaskError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ascertain.certificate.chain import Cause
     from ascertain.live.journal import Journal
     from ascertain.live.notebook import Notebook
     from ascertain.live.session import Run
     from ascertain.observer.staged import Observer
     from ascertain.plant.abstract import AbstractPlant
     from ascertain.task.plant_task import Question
-    from ascertain.task.problem import Problem
+    from ascertain.task.problem import AnyProblem
 
 
 def command(
@@ -77,7 +78,7 @@ def command(
     """
     options = _Options(plant, timeout, retries, strict, identity, approve, dry_run)
     from ascertain.cli.output import note
-    from ascertain.cli.problems import certificate_files, load_problem, refuse_overwriting
+    from ascertain.cli.problems import certificate_files, load_any_problem, refuse_overwriting
     from ascertain.live.journal import Journal
     from ascertain.live.notebook import Notebook
 
@@ -85,7 +86,9 @@ def command(
         raise TaskError("--resume needs --journal FILE, the journal to go on with")
     if resume and journal is not None and not journal.exists():
         raise FileError(f"{journal}: there is no such journal to resume; leave --resume out to begin one")
-    posed = load_problem(problem)
+    posed = load_any_problem(problem)
+    for remark in getattr(posed, "notes", ()):
+        note(remark)
     inputs = [*posed.sources, *([Path(plant.removeprefix("replay:"))] if plant.startswith("replay:") else [])]
     refuse_overwriting([journal, *certificate_files(certificate)], inputs)
     refuse_overwriting(certificate_files(certificate), [] if journal is None else [journal])
@@ -125,9 +128,10 @@ class _Begun:
     """None when it was recorded before."""
     pending: int | None = None
     recorded_events: int = 0
+    cause: Cause | None = "observer"
 
 
-def _begin(problem: Problem, recorder: Journal | Notebook, resume: bool, words: dict[str, Any]) -> _Begun:
+def _begin(problem: AnyProblem, recorder: Journal | Notebook, resume: bool, words: dict[str, Any]) -> _Begun:
     from ascertain.certificate.chain import commitment_record
     from ascertain.live.journal import Journal
     from ascertain.live.resume import resume_observer
@@ -145,10 +149,12 @@ def _begin(problem: Problem, recorder: Journal | Notebook, resume: bool, words: 
     if not isinstance(recorder, Journal) or not recorder.records:
         return _Begun(observer, commitment)
     resumed = resume_observer(recorder, observer, commitment)
-    return _Begun(resumed.observer, None, resumed.pending, resumed.recorded_events)
+    return _Begun(resumed.observer, None, resumed.pending, resumed.recorded_events, resumed.cause)
 
 
-def _run(stack: ExitStack, problem: Problem, begun: _Begun, recorder: Journal | Notebook, options: _Options) -> Ended:
+def _run(
+    stack: ExitStack, problem: AnyProblem, begun: _Begun, recorder: Journal | Notebook, options: _Options
+) -> Ended:
     from ascertain.cli.asking import approve
     from ascertain.cli.panel import show_session
     from ascertain.live.faults import FaultPolicy
@@ -159,8 +165,9 @@ def _run(stack: ExitStack, problem: Problem, begun: _Begun, recorder: Journal | 
     if options.dry_run:
         return Ended(run_session(begun.observer, nothing, pending=begun.pending, dry_run=True), None)
     if begun.commitment is None and begun.observer.verdict is not None:  # all that may be missing is its record
-        events = begun.recorded_events
-        return Ended(run_session(begun.observer, nothing, recorder=recorder, recorded_events=events), None)
+        events, cause = begun.recorded_events, begun.cause
+        run = run_session(begun.observer, nothing, recorder=recorder, recorded_events=events, cause=cause)
+        return Ended(run, None)
     plant = _open(stack, problem, begun, recorder, options)
     by_hand = options.approve or options.plant.startswith("manual")
     watch = stack.enter_context(show_session(sys.stderr.isatty() and not by_hand))
@@ -179,7 +186,7 @@ def _run(stack: ExitStack, problem: Problem, begun: _Begun, recorder: Journal | 
 
 
 def _open(
-    stack: ExitStack, problem: Problem, begun: _Begun, recorder: Journal | Notebook, options: _Options
+    stack: ExitStack, problem: AnyProblem, begun: _Begun, recorder: Journal | Notebook, options: _Options
 ) -> AbstractPlant:
     """The plant, known to be the one meant, and told of what went before."""
     from ascertain.cli.asking import ask, offer_completion
@@ -209,9 +216,11 @@ def _name_run(recorder: Journal | Notebook) -> str:
 def _warn(question: Question) -> None:
     from ascertain.cli.output import note
     from ascertain.model import BooleanPlant, NoisyMachine
+    from ascertain.model.hidden import HiddenModel
 
     model = question.model
-    if question.alpha == 0 and (isinstance(model, NoisyMachine) or (isinstance(model, BooleanPlant) and model.flip)):
+    noisy = isinstance(model, NoisyMachine | HiddenModel) or (isinstance(model, BooleanPlant) and bool(model.flip))
+    if question.alpha == 0 and noisy:
         note("alpha is 0, so a rival is beaten only by a reading that it can never show; set [risk] alpha, or --alpha")
 
 

@@ -66,17 +66,23 @@ def run_facts(question: Question, ended: Ended) -> dict[str, Any]:
 
 def _truth(question: Question, ended: Ended) -> dict[str, Any]:
     """Of a simulated plant, what was true, and whether the answer is right."""
-    from ascertain.live.truth import true_labels
+    from ascertain.cli.hidden import name_start
+    from ascertain.live.truth import belief_labels, true_labels
     from ascertain.observer.settings import name_state
     from ascertain.plant.simulated import SimulatedPlant
+    from ascertain.plant.simulated_hidden import SimulatedHiddenPlant
     from ascertain.policy.verdict import Certified
+    from ascertain.task.hidden_task import HiddenTask
 
     plant, verdict = ended.plant, ended.run.verdict
-    if not isinstance(plant, SimulatedPlant):
+    if isinstance(plant, SimulatedHiddenPlant) and isinstance(question, HiddenTask):
+        labels, truth = belief_labels(question, plant.start), name_start(question, plant.start)
+    elif isinstance(plant, SimulatedPlant) and not isinstance(question, HiddenTask):
+        labels, truth = true_labels(question, plant.start, plant.state), name_state(question.model, plant.start)
+    else:
         return {"plant": None if plant is None else plant.name}
-    labels = true_labels(question, plant.start, plant.state)
     right = verdict.label in labels if isinstance(verdict, Certified) and labels else None
-    return {"plant": plant.name, "truth": name_state(question.model, plant.start), "right": right}
+    return {"plant": plant.name, "truth": truth, "right": right}
 
 
 def tell_run(facts: dict[str, Any], as_json: bool, dry_run: bool) -> None:

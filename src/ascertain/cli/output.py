@@ -39,8 +39,9 @@ def print_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[s
 
 
 def print_line(text: str) -> None:
-    """One line of plain text, wrapped to the terminal."""
-    Console().print(plain(text))
+    """One line of plain text, wrapped to the terminal; where it is piped on it stays one line."""
+    console = Console()
+    console.print(plain(text), soft_wrap=not console.is_terminal)
 
 
 def note(text: str) -> None:

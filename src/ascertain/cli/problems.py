@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ascertain.cli.progress import announce_compilation
 from ascertain.errors import FileError
-from ascertain.task.problem import HiddenProblem, Problem, read_any_problem, read_problem
+from ascertain.task.problem import AnyProblem, Problem, read_any_problem, read_problem
 
 
 def load_problem(path: Path) -> Problem:
@@ -16,7 +16,7 @@ def load_problem(path: Path) -> Problem:
     return read_problem(path)
 
 
-def load_any_problem(path: Path) -> Problem | HiddenProblem:
+def load_any_problem(path: Path) -> AnyProblem:
     """The problem of a file, about a hidden model too."""
     announce_compilation()
     return read_any_problem(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -62,11 +61,14 @@ def command(
 
 
 def _read_policy(path: Path, task: Task) -> Automaton:
+    from ascertain.model.files.json_text import NotStrict, decode_json
     from ascertain.model.files.text import read_text
     from ascertain.policy.plain import parse_policy
 
     try:
-        data: Any = json.loads(read_text(path))
+        data: Any = decode_json(read_text(path))
+    except NotStrict as reason:
+        raise FileError(f"{path}: {reason}") from None
     except (ValueError, RecursionError):
         raise FileError(f"{path}: not JSON; what `ascertain solve --json` prints is needed") from None
     policy: Any = cast("dict[str, Any]", data).get("policy", data) if isinstance(data, dict) else data

@@ -23,9 +23,9 @@ def command(
 
     Example:  ascertain task problem.toml > problem.task.json
     """
-    from ascertain.cli.problems import load_problem
+    from ascertain.cli.problems import load_any_problem
     from ascertain.task.canonical import canonical_bytes, task_data, task_hash
 
-    posed = load_problem(problem)
+    posed = load_any_problem(problem)
     task = posed.question if observed else posed.task
     typer.echo(task_hash(task) if digest else canonical_bytes(task_data(task)).decode())

@@ -50,11 +50,13 @@ def command(
 
 def _forms(path: Path) -> list[bytes]:
     """The canonical forms of a problem: its states listed, and, for a Boolean plant, not listed."""
-    from ascertain.cli.problems import load_problem
+    from ascertain.cli.problems import load_any_problem
     from ascertain.task.canonical import canonical_bytes, task_data
+    from ascertain.task.problem import HiddenProblem
 
-    problem = load_problem(path)
-    forms = [task for task in (problem.listed, problem.question) if task is not None]
+    problem = load_any_problem(path)
+    listed = None if isinstance(problem, HiddenProblem) else problem.listed
+    forms = [task for task in (listed, problem.question) if task is not None]
     return list(dict.fromkeys(canonical_bytes(task_data(form)) for form in forms))
 
 

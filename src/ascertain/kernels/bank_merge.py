@@ -62,8 +62,8 @@ def _merge_one(tables: Tables, low: int, t: int, old: Layer, new: Layer, room: R
     """Fill `new` with what follows `old`; False when it does not fit."""
     c = tables.sent[t]
     first_word, last_word = tables.alternative[c], tables.alternative[c + 1]
-    end = 0
     new.start[0] = 0
+    end = int(new.start[0])  # and not 0, for which `_move_group` would be compiled apart
     for r in range(old.start.size - 1):
         most = old.start[r + 1] - old.start[r]
         if r > 0:
@@ -95,16 +95,18 @@ def _move_group(
 ) -> int:
     """Add group r of `old`, after word w, to the last group of `new`, which ends at `end`; the new end, or -1: full.
 
-    Arrays are taken out of their tuples first: inside the loop every access through a tuple would count references.
+    Arrays are taken out of their tuples first: inside the loop every access through a tuple would count references. A
+    loop copies states, as assigning slices takes seconds to compile.
     """
     slot, tile, flags = room.slot, room.tile, room.flags
-    old_mis, old_above, old_below = old.mis, old.above, old.below
+    old_state, old_mis, old_above, old_below = old.state, old.mis, old.above, old.below
     state, mis, above, below = new.state, new.mis, new.above, new.below
     trusted = tables.trusted[t]
     room.done[STEPS] += (old.start[r + 1] - old.start[r]) * word_length(tables, w)
     for at in range(old.start[r], old.start[r + 1], TILE):
         width = min(TILE, old.start[r + 1] - at)
-        tile[:width] = old.state[at : at + width]
+        for j in range(width):
+            tile[j] = old_state[at + j]
         step_tile(tables, t, w, tile[:width], flags)
         for j in range(width):
             if flags[j] == GONE:

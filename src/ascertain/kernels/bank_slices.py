@@ -74,8 +74,9 @@ def append_children(
 ) -> int:
     """Append to a block the first path of `root` after every alternative at position t; how many there are then."""
     c = tables.sent[t]
-    for w in range(tables.alternative[c], tables.alternative[c + 1]):
-        replace_block(tables, num_bits, mis_rows, root, 1, t, w, one)
+    # Widths and words as everywhere else, so that `replace_block` is not compiled apart for these.
+    for w in range(np.int64(tables.alternative[c]), np.int64(tables.alternative[c + 1])):
+        replace_block(tables, num_bits, mis_rows, root, one.shape[1], t, w, one)
         bit = np.uint64(paths & 63)
         for row in range(block.shape[0]):
             rest = block[row, paths >> 6] & ~(ONE << bit)

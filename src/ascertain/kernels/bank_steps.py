@@ -95,7 +95,7 @@ def step_tile(tables: Tables, t: int, w: int, states: WordArray, flags: FlagArra
 def run_log(tables: Tables, state: np.uint64) -> tuple[np.uint64, int]:
     """Where the log as sent leads, and how many of its commands could be done: all of them, or none of the others."""
     for t in range(tables.sent.size):
-        state, flag = step_word(tables, t, tables.sent[t], state)
+        state, flag = step_word(tables, t, int(np.int64(tables.sent[t])), state)
         if flag == GONE:
             return state, t
     return state, tables.sent.size

@@ -41,10 +41,10 @@ def trace_back(
     """
     _fill_slots(trails, slot)
     found = 0
-    c = tables.sent[t]
+    c = int(np.int64(tables.sent[t]))
     for r in range(layer.start.size - 1):
         found += _trace_group(tables, t, c, layer, r, r, trails, slot, tile, flags)
-    for w in range(tables.alternative[c], tables.alternative[c + 1]):
+    for w in range(np.int64(tables.alternative[c]), np.int64(tables.alternative[c + 1])):
         for r in range(layer.start.size - 2):
             if found < trails.state.size:
                 found += _trace_group(tables, t, w, layer, r, r + 1, trails, slot, tile, flags)
@@ -75,11 +75,12 @@ def _trace_group(
     flags: FlagArray,
 ) -> int:
     """Find trails with `after` replacements that group r leads to by word w, and take them back; returns how many."""
-    mask, states = slot.size - 1, trails.state
+    mask, states, before = slot.size - 1, trails.state, layer.state
     found = 0
     for at in range(layer.start[r], layer.start[r + 1], TILE):
         width = min(TILE, layer.start[r + 1] - at)
-        tile[:width] = layer.state[at : at + width]
+        for j in range(width):
+            tile[j] = before[at + j]
         step_tile(tables, t, w, tile[:width], flags)
         for j in range(width):
             if flags[j] == GONE:

@@ -97,3 +97,61 @@ def carry(
     for e in range(len(source)):
         after[target[e]] += now[source[e]] * chance[e]
     return spent
+
+
+@kernel
+def pass_on(
+    child: IntArray,
+    factor: FloatArray,
+    mass: FloatArray,
+    now: FloatArray,
+    total: FloatArray,
+    sweeps: int,
+    tolerance: float,
+) -> int:
+    """Add up in `total` what ever comes to each node, passing on what is there `now`; return how many sweeps.
+
+    Nodes pass on in their order, at once, so that most of it is done in the first sweeps; it ends when the mass of what
+    is still on its way is at most `tolerance`.
+    """
+    nodes, readings = child.shape
+    for sweep in range(sweeps):
+        left = 0.0
+        for v in range(nodes):
+            amount = now[v]
+            if amount == 0.0:
+                continue
+            now[v] = 0.0
+            total[v] += amount
+            for y in range(readings):
+                w = child[v, y]
+                if w >= 0:
+                    now[w] += amount * factor[v, y]
+        for v in range(nodes):
+            left += now[v] * mass[v]
+        if left <= tolerance:
+            return sweep + 1
+    return sweeps
+
+
+@kernel
+def foresee(
+    child: IntArray, factor: FloatArray, own: FloatArray, worth: FloatArray, sweeps: int, tolerance: float
+) -> int:
+    """`worth[v, i]` becomes own[v, i] and what follows it, by sweeps from the last node; return how many were made."""
+    nodes, readings = child.shape
+    width = own.shape[1]
+    for sweep in range(sweeps):
+        change = 0.0
+        for v in range(nodes - 1, -1, -1):
+            for i in range(width):
+                total = own[v, i]
+                for y in range(readings):
+                    w = child[v, y]
+                    if w >= 0:
+                        total += factor[v, y] * worth[w, i]
+                change = max(change, abs(total - worth[v, i]) / (abs(total) + 1.0))
+                worth[v, i] = total
+        if change <= tolerance:
+            return sweep + 1
+    return sweeps

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.boolean import ONE, WordArray, apply_command
+from ascertain.kernels.boolean import ONE, BitArray, WordArray, apply_command, run_states
 from ascertain.types import IntArray
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -30,18 +30,26 @@ def weigh_flips(
     current: WordArray,
     weight: FloatArray,
     left: FloatArray,
+    room: WordArray,
+    nothing: BitArray,
 ) -> None:
-    """`left[i]` becomes the total weight after `actions[i]` on a Boolean plant: laws are equal or flipped."""
+    """`left[i]` becomes the total weight after `actions[i]` on a Boolean plant: laws are equal or flipped.
+
+    `room` is for as many states as there are rivals, which go through each action together; `nothing` has no rows.
+    """
     for i in range(actions.size):
         a = actions[i]
         bit = np.uint64(tap[a])
         believed = (apply_command(gates, offset, a, reference) >> bit) & ONE
+        for j in range(current.size):
+            room[j] = current[j]
+        run_states(gates, offset, tap, room, actions[i : i + 1], nothing)
         equal, other = 0.0, 0.0
         for j in range(current.size):
-            if (apply_command(gates, offset, a, current[j]) >> bit) & ONE == believed:
-                equal += weight[j]
-            else:
-                other += weight[j]
+            # Both sums without a branch, which could not be foreseen: adding nothing changes nothing.
+            same = (room[j] >> bit) & ONE == believed
+            equal += weight[j] if same else 0.0
+            other += 0.0 if same else weight[j]
         left[i] = equal + affinity * other
 
 

@@ -23,6 +23,7 @@ from typing import Any, Self, final
 
 from ascertain.certificate.chain import (
     START,
+    Cause,
     Record,
     bank_hash,
     doubt_record,
@@ -188,9 +189,9 @@ class Journal:
     def stage(self, event: Event) -> None:
         self.append(stage_record(event, self._bank_hash))
 
-    def verdict(self, verdict: Verdict) -> None:
+    def verdict(self, verdict: Verdict, cause: Cause | None = None) -> None:
         """The end; said a second time, after a resumption, it is not written again."""
-        record = verdict_record(verdict)
+        record = verdict_record(verdict, cause)
         if not (self.is_finished and self._records[-1] == record):
             self.append(record)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, final
 
 from ascertain.certificate.chain import (
+    Cause,
     Record,
     bank_hash,
     doubt_record,
@@ -59,5 +60,5 @@ class Notebook:
     def stage(self, event: Event) -> None:
         self._records.append(stage_record(event, self._bank_hash))
 
-    def verdict(self, verdict: Verdict) -> None:
-        self._records.append(verdict_record(verdict))
+    def verdict(self, verdict: Verdict, cause: Cause | None = None) -> None:
+        self._records.append(verdict_record(verdict, cause))

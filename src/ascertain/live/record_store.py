@@ -19,6 +19,8 @@ from ascertain.task.canonical import canonical_bytes
 TABLE = "CREATE TABLE record (number INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT NOT NULL)"
 PAGE = 1024
 MAX_RECORD = 16 * 2**20
+DAMAGE = (sqlite3.Error, ValueError, MemoryError)
+"""What SQLite raises over damaged files: names that are not UTF-8, and lengths that no memory has room for, too."""
 
 
 @final
@@ -35,7 +37,7 @@ class RecordStore:
             raise self._refuse(error) from None
         try:
             self._prepare()
-        except (sqlite3.Error, ValueError) as error:
+        except DAMAGE as error:
             self.close()
             raise self._refuse(error) from None
         except BaseException:
@@ -67,7 +69,7 @@ class RecordStore:
             return []
         try:
             rows = self._connection.execute("SELECT number, body, hash FROM record ORDER BY number").fetchall()
-        except (sqlite3.Error, ValueError) as error:
+        except DAMAGE as error:
             raise self._refuse(error) from None
         return [self._check(number, row) for number, row in enumerate(rows)]
 
@@ -88,7 +90,7 @@ class RecordStore:
             self._connection.execute(
                 "INSERT INTO record VALUES (?, ?, ?)", (number, canonical_bytes(record).decode(), digest)
             )
-        except sqlite3.Error as error:
+        except DAMAGE as error:
             raise self._refuse(error, "written") from None
 
     def _prepare_to_write(self) -> None:
@@ -115,7 +117,7 @@ class RecordStore:
             return FileError(f"{self.path}: the journal is open in another process; one at a time may write to it")
         if name == "SQLITE_FULL":
             return FileError(f"{self.path}: the disk is full, so that the record could not be {done}; make room")
-        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or isinstance(error, ValueError):
+        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or isinstance(error, ValueError | MemoryError):
             return FileError(f"{self.path}: this is not a journal, or it is damaged; restore it from a copy")
         return FileError(
             f"{self.path}: the journal cannot be {done} ({named(error)}); check the path and its permissions"

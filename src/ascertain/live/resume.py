@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
-from ascertain.certificate.chain import Record, verdict_record
+from ascertain.certificate.chain import Cause, Record, verdict_record
 from ascertain.errors import FileError, TaskError
 from ascertain.live.journal import Journal
 from ascertain.observer.staged import Act, Observer
@@ -26,6 +26,8 @@ class Resumed:
     observer: Observer
     pending: Action | None
     recorded_events: int
+    cause: Cause | None
+    """Of a run that has ended without an answer, why; None in a journal from before this was recorded."""
 
 
 def resume_observer(journal: Journal, observer: Observer, commitment: Mapping[str, Any]) -> Resumed:
@@ -44,7 +46,7 @@ def resume_observer(journal: Journal, observer: Observer, commitment: Mapping[st
             raise replay.refuse(number, str(error)) from None
     if records and replay.pending is None:
         replay.catch_up()
-    return Resumed(replay.observer, replay.pending, replay.num_events)
+    return Resumed(replay.observer, replay.pending, replay.num_events, replay.cause)
 
 
 def _check_commitment(journal: Journal, first: Record, commitment: Mapping[str, Any]) -> None:
@@ -68,6 +70,7 @@ class _Replay:
     observer: Observer
     pending: Action | None = None
     num_events: int = 0
+    cause: Cause | None = "observer"
 
     def take(self, number: int, record: Record) -> None:
         match record["record"]:
@@ -77,11 +80,7 @@ class _Replay:
                 if record["action"] != self.pending or self.pending is None:
                     raise self.refuse(number, "it does not follow its intent")
                 action, self.pending = self.pending, None
-                self.observer = (
-                    self.observer.update(action, record["reading"])
-                    if kind == "reading"
-                    else self.observer.doubt(action)
-                )
+                self.take_outcome(action, kind, record)
             case "stage":
                 self.take_stage(number, record)
             case "verdict":
@@ -95,6 +94,14 @@ class _Replay:
             raise self.refuse(number, "the observer would not have done that then")
         self.pending = advice.action if isinstance(advice, Act) else None
 
+    def take_outcome(self, action: Action, kind: str, record: Record) -> None:
+        if kind == "reading":
+            self.observer = self.observer.update(action, record["reading"])
+            return
+        self.observer = self.observer.doubt(action)
+        if self.observer.verdict is not None:  # one doubt too many
+            self.cause = "plant"
+
     def take_stage(self, number: int, record: Record) -> None:
         events = self.observer.events
         if self.num_events >= len(events) or record["after"] != events[self.num_events].actions:
@@ -105,11 +112,14 @@ class _Replay:
 
     def take_verdict(self, number: int, record: Record) -> None:
         """The verdict; one that the observer does not come to by itself was a failure of the plant, or a refusal."""
-        if self.observer.verdict is None and record["verdict"] == "abstained":
+        cause = record.get("cause")
+        if self.observer.verdict is None and record["verdict"] == "abstained" and cause in (None, "plant", "person"):
             self.pending = None
-            self.observer = self.observer.fail(str(record["reason"]))
+            self.observer, self.cause = self.observer.fail(str(record["reason"])), cause
         verdict = self.observer.verdict
-        if verdict is None or verdict_record(verdict) != record:
+        if "cause" not in record:
+            self.cause = None
+        if verdict is None or verdict_record(verdict, self.cause) != record:
             raise self.refuse(number, "the observer does not come to that verdict")
 
     def catch_up(self) -> None:
@@ -117,7 +127,7 @@ class _Replay:
             self.journal.stage(event)
             self.num_events += 1
         if self.observer.verdict is not None:
-            self.journal.verdict(self.observer.verdict)
+            self.journal.verdict(self.observer.verdict, self.cause)
 
     def refuse(self, number: int, why: str) -> FileError:
         return FileError(f"{self.journal.path}: record {number} does not fit the run ({why}); it cannot be resumed")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, final
 
+from ascertain.certificate.chain import Cause
 from ascertain.errors import PlantFault
 from ascertain.live.faults import FaultPolicy, Heard, ask_plant
 from ascertain.observer.staged import Act, Observer
@@ -44,8 +45,8 @@ class Recorder(Protocol):
         """The observer has changed its stage."""
         ...
 
-    def verdict(self, verdict: Verdict) -> None:
-        """The run has ended."""
+    def verdict(self, verdict: Verdict, cause: Cause | None) -> None:
+        """The run has ended; `cause` says why, if without an answer."""
         ...
 
 
@@ -78,7 +79,7 @@ class _Session:
     watch: Watch | None
     recorded_events: int
     faults: list[PlantFault] = field(default_factory=list[PlantFault])
-    failed: bool = False
+    cause: Cause | None = "observer"
     known: dict[Action, dict[str, Reading]] = field(default_factory=dict[Action, dict[str, Reading]])
 
     def name(self, action: Action) -> str:
@@ -109,7 +110,8 @@ class _Session:
                 self.observer = self.observer.doubt(action)
             case "failure":
                 self.observer = self.observer.fail(heard.reason)
-        self.failed = heard.outcome in ("doubt", "failure") and isinstance(self.observer.verdict, Abstained)
+        if heard.outcome in ("doubt", "failure") and isinstance(self.observer.verdict, Abstained):
+            self.cause = "plant"
         self.record_events()
         if self.watch is not None:
             self.watch(self.observer, heard)
@@ -122,9 +124,10 @@ class _Session:
 
     def end(self, next_action: str | None = None) -> Run:
         verdict = self.observer.verdict
+        cause = self.cause if isinstance(verdict, Abstained) else None
         if verdict is not None and self.recorder is not None:
-            self.recorder.verdict(verdict)
-        return Run(verdict, self.observer, tuple(self.faults), self.failed, next_action)
+            self.recorder.verdict(verdict, cause)
+        return Run(verdict, self.observer, tuple(self.faults), cause == "plant", next_action)
 
 
 def run_session(
@@ -135,6 +138,7 @@ def run_session(
     commitment: Mapping[str, Any] | None = None,
     pending: Action | None = None,
     recorded_events: int = 0,
+    cause: Cause | None = "observer",
     approve: Callable[[str], bool] | None = None,
     dry_run: bool = False,
     watch: Watch | None = None,
@@ -144,9 +148,11 @@ def run_session(
 
     `commitment`, if given, is recorded first. A run that is taken up again comes with an observer that was told all
     that was recorded, a plant that was resumed, `pending`, the action of an intent that nothing was recorded after, and
-    `recorded_events`, how many changes of stage were. `approve` is asked before each action; a no ends the run.
+    `recorded_events`, how many changes of stage were; of one that has ended, `cause` is the one recorded. `approve` is
+    asked before each action; a no ends the run.
     """
-    session = _Session(observer, as_plant(plant), policy or FaultPolicy(), recorder, watch, recorded_events)
+    patience = policy or FaultPolicy()
+    session = _Session(observer, as_plant(plant), patience, recorder, watch, recorded_events, cause=cause)
     if dry_run:
         return _show_next(session, pending)
     if recorder is not None and commitment is not None:
@@ -159,6 +165,7 @@ def run_session(
     while isinstance(advice := session.observer.next(), Act):
         if approve is not None and not approve(session.name(advice.action)):
             session.observer = session.observer.fail(f"the action {session.name(advice.action)!r} was not approved")
+            session.cause = "person"
             break
         if recorder is not None:
             recorder.intent(advice.action)

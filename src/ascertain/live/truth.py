@@ -3,6 +3,7 @@
 Where the problem tells of an operation, the truth is where a run of it ended in which up to `replaced` commands were
 replaced: how many, where and by what is drawn, and a run that contradicts a trusted reading of the log is drawn again.
 Without an operation the truth is a hypothesis, all alike, or, half of the time, the nominal if the problem names one.
+On a hidden model a hypothesis is a belief, and the plant itself draws from it where it begins.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from ascertain.bank.operation import Operation, Replacement, Word
 from ascertain.bank.pose import pose_operation
 from ascertain.errors import TaskError
 from ascertain.model.boolean import BooleanPlant
-from ascertain.task.plant_task import PlantTask, Question
-from ascertain.task.problem import Problem
+from ascertain.model.hidden import Belief
+from ascertain.task.hidden_task import HiddenTask
+from ascertain.task.plant_task import PlainQuestion, PlantTask
+from ascertain.task.problem import HiddenProblem, Problem
 from ascertain.types import UNDEFINED, State
 
 DRAWS = 1000
@@ -43,14 +46,28 @@ def draw_truth(problem: Problem, seed: int) -> Truth:
     return Truth(_draw_hypothesis(question, chance))
 
 
-def _draw_hypothesis(question: Question, chance: random.Random) -> State:
+def draw_belief(problem: HiddenProblem, seed: int) -> Belief:
+    """The belief that a plant of a hidden model begins with, which belongs to a seed."""
+    chance = random.Random(f"truth {seed}")  # noqa: S311  a simulation must be repeatable, not secret
+    task, nominal = problem.task, problem.observe.nominal
+    if nominal is not None and chance.random() < 0.5:
+        return task.belief[task.hypothesis_named(nominal, f"{problem.path}: [observe] nominal")]
+    return task.belief[chance.randrange(task.num_hypotheses)]
+
+
+def belief_labels(task: HiddenTask, belief: Belief) -> set[str]:
+    """The answers that are right of a plant that began with this belief; none where it is no hypothesis."""
+    return {task.labels[k] for held, k in zip(task.belief, task.label, strict=True) if held == belief}
+
+
+def _draw_hypothesis(question: PlainQuestion, chance: random.Random) -> State:
     if not isinstance(question, PlantTask):
         return int(question.state[chance.randrange(question.num_hypotheses)])
     listed = question.states
     return chance.randrange(1 << question.plant.num_bits) if listed is None else chance.choice(listed)
 
 
-def true_labels(question: Question, start: State, end: State) -> set[str]:
+def true_labels(question: PlainQuestion, start: State, end: State) -> set[str]:
     """The answers that are right of a plant that began in one state and is in another now; none for no hypothesis."""
     about = end if question.about == "current" else start
     if isinstance(question, PlantTask):

@@ -118,6 +118,8 @@ class BooleanPlant:
     bits: tuple[str, ...]
     commands: tuple[Command, ...]
     flip: Fraction = Fraction(0)
+    actions: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """The names of the commands."""
     gates: IntArray = field(init=False, repr=False, compare=False)
     offset: IntArray = field(init=False, repr=False, compare=False)
     tap: IntArray = field(init=False, repr=False, compare=False)
@@ -131,6 +133,7 @@ class BooleanPlant:
         object.__setattr__(self, "bits", tuple(self.bits))
         object.__setattr__(self, "commands", tuple(self.commands))
         object.__setattr__(self, "flip", Fraction(self.flip))
+        object.__setattr__(self, "actions", tuple(command.name for command in self.commands))
         check_names("bit", self.bits)
         check_names("command", self.actions)
         if self.num_bits > MAX_BITS:
@@ -149,11 +152,6 @@ class BooleanPlant:
     @property
     def num_commands(self) -> int:
         return len(self.commands)
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """The names of the commands."""
-        return tuple(command.name for command in self.commands)
 
     def command_named(self, name: str, where: str = "command") -> Action:
         """The command of that name; `where` begins the message when there is none."""

@@ -21,6 +21,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import ge
 from typing import ClassVar, TypeAlias, final
 
 from ascertain.errors import ModelError
@@ -86,9 +87,13 @@ class HiddenModel(AbstractNamed):
 
     def _check_law(self, law: JointLaw, where: str) -> None:
         places = [(t, y) for t, y, _ in law]
-        if any(places[i] >= places[i + 1] for i in range(len(places) - 1)):
+        if any(map(ge, places, places[1:])):
             raise ModelError(f"{where}: the joint law must list (next state, reading) in ascending order, each once")
-        if not all(0 <= t < self.num_states and 0 <= y < len(self.readings) for t, y in places):
+        last = len(self.readings) - 1
+        # The states ascend, so that the first and the last bound them.
+        if places and not (
+            0 <= places[0][0] <= places[-1][0] < self.num_states and all(0 <= y <= last for _, y in places)
+        ):
             raise ModelError(
                 f"{where}: the joint law names a state outside 0 .. {self.num_states - 1} or a reading outside 0 .. "
                 f"{len(self.readings) - 1}"
@@ -98,7 +103,7 @@ class HiddenModel(AbstractNamed):
 
 
 def _check_masses(masses: list[Fraction], where: str) -> None:
-    if any(p <= 0 for p in masses):
+    if any(p.numerator <= 0 for p in masses):
         raise ModelError(f"{where}: only positive probabilities are listed")
     total = sum_exactly(masses)
     if total != 1:
@@ -108,8 +113,13 @@ def _check_masses(masses: list[Fraction], where: str) -> None:
 def sum_exactly(values: Iterable[Fraction]) -> Fraction:
     """The sum over one common denominator, which is quicker than adding fraction by fraction."""
     listed = list(values)
-    whole = math.lcm(*(p.denominator for p in listed))
-    return Fraction(sum(p.numerator * (whole // p.denominator) for p in listed), whole)
+    if len(listed) == 1:
+        return listed[0]
+    by_denominator: dict[int, int] = {}
+    for p in listed:
+        by_denominator[p.denominator] = by_denominator.get(p.denominator, 0) + p.numerator
+    whole = math.lcm(*by_denominator)
+    return Fraction(sum(total * (whole // q) for q, total in by_denominator.items()), whole)
 
 
 def make_joint(law: Mapping[tuple[State, Reading], Fraction]) -> JointLaw:

@@ -6,13 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import final
 
 from ascertain.model.boolean import BooleanPlant
+from ascertain.model.hidden import HiddenModel
 from ascertain.observer.gentle import prefer_gentle
 from ascertain.observer.guard import Guard
 from ascertain.observer.planned import Plan
 from ascertain.observer.settings import ObserverSettings
+from ascertain.sequential.belief_probing import SeparatingBeliefs
 from ascertain.sequential.evidence import Step
+from ascertain.sequential.hidden_world import HiddenWorld
 from ascertain.sequential.probing import Separating
 from ascertain.sequential.worlds import AbstractWorld
+from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.task import Task
 from ascertain.types import Action
 
@@ -29,17 +33,24 @@ class Chooser:
         self._taps = _by_tap(settings)
         self._rules: dict[tuple[Action, ...], Separating] = {}
         self._planned: Plan | None = None
+        question = settings.question
+        self._beliefs = SeparatingBeliefs(question.model, question.cost) if isinstance(question, HiddenTask) else None
 
     def choose(self, world: AbstractWorld, guard: Guard, steps: Sequence[Step]) -> Action | None:
         """The next action after these steps; None when none is allowed."""
         planned = self._plan(steps)
         if planned is not None and guard.allows(world, planned):
             return planned
-        allowed = prefer_gentle(world, guard.allowed(world))
+        allowed = guard.allowed(world)
+        if not isinstance(world, HiddenWorld):
+            allowed = prefer_gentle(world, allowed)
         if not allowed:
             return None
         if self._settings.probing == "round-robin":
             return next(a for a in self._in_turn(len(world.history)) if a in allowed)
+        if isinstance(world, HiddenWorld):
+            assert self._beliefs is not None
+            return self._beliefs.choose(world, allowed)
         return self._separating(allowed).choose(world)
 
     def _plan(self, steps: Sequence[Step]) -> Action | None:
@@ -60,8 +71,9 @@ class Chooser:
         if allowed not in self._rules:
             if len(self._rules) >= MAX_RULES:
                 self._rules.clear()
-            cost = self._settings.question.cost
-            self._rules[allowed] = Separating(self._settings.model, allowed, tuple(cost[a] for a in allowed))
+            model, cost = self._settings.model, self._settings.question.cost
+            assert not isinstance(model, HiddenModel)
+            self._rules[allowed] = Separating(model, allowed, tuple(cost[a] for a in allowed))
         return self._rules[allowed]
 
 

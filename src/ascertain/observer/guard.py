@@ -10,22 +10,25 @@ An action is *forbidden*
 - in a stage on the nominal, on a partial machine, when some state that the actions so far may have led to lacks it,
   whatever was read. A fallback starts from all hypotheses again and must be able to follow each through all that was
   done: what only the nominal stage has ruled out is not ruled out for it. So is where the trigger follows the nominal.
+  (On a hidden model a fallback is shown what was read: there it is the states that the readings leave possible.)
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import final
 
 import numpy as np
 
 from ascertain.model import Model
 from ascertain.model.boolean import BooleanPlant
+from ascertain.model.hidden import HiddenModel
 from ascertain.observer.entrances import Entrances
 from ascertain.observer.settings import ObserverSettings
 from ascertain.sequential.evidence import Step
 from ascertain.sequential.worlds import AbstractWorld
+from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.plant_task import PlantTask
 from ascertain.types import UNDEFINED, Action, State
 
@@ -39,10 +42,10 @@ class Guard:
         self._limits = settings.limits
         self._used: Counter[Action] = Counter()
         self._model = settings.model
-        question = settings.question
+        self._question = question = settings.question
         never = question.never if isinstance(question, PlantTask) else ()
         self._never = np.array(sorted(never), dtype=np.uint64)
-        self._reach: Reach | None = None
+        self._reach: Reach | BeliefReach | None = None
         self._known: dict[Action, bool] = {}
         self._entrances: Entrances | None = None
         self._dangerous: frozenset[Action] | None = None
@@ -51,6 +54,12 @@ class Guard:
         """From now on allow only what is defined wherever the actions may lead from these states; None: no longer."""
         model, self._reach = self._model, None
         self._forget()
+        if isinstance(self._question, HiddenTask):
+            if states is not None and not self._question.model.is_total:
+                held = {s for h in states for s, _ in self._question.belief[h]}
+                self._reach = BeliefReach(self._question.model, held)
+            return
+        assert not isinstance(model, HiddenModel)
         if states is not None and not isinstance(model, BooleanPlant) and bool((model.successor == UNDEFINED).any()):
             self._reach = Reach(model, states)
 
@@ -108,3 +117,20 @@ class Reach:
         """A step that is allowed; where it may not have run, the plant may also be where it was."""
         after = self._successor[self._current, step.action].astype(np.int64)
         self._current = np.unique(after if step.certain else np.concatenate([after, self._current]))
+
+
+@final
+class BeliefReach:
+    """The states of a partial hidden model that what was done and read leaves possible, from where it may begin."""
+
+    def __init__(self, model: HiddenModel, states: Set[State]) -> None:
+        self._model, self._current = model, states
+
+    def allows(self, action: Action) -> bool:
+        return self._model.allows(self._current, action)
+
+    def take(self, step: Step) -> None:
+        """A step that is allowed; where it may not have run, the plant may also be where it was."""
+        ends = (end for s in self._current for end in self._model.joint[s][step.action])
+        after = {t for t, y, _ in ends if step.reading in (None, y)}
+        self._current = after if step.certain else after | self._current

@@ -17,8 +17,9 @@ from ascertain.rational import rational_field
 from ascertain.sequential.bank import Bank
 from ascertain.sequential.dynamics import next_state
 from ascertain.sequential.evidence import Doubts
+from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.plant_task import PlantTask, Question
-from ascertain.task.problem import Problem
+from ascertain.task.problem import AnyProblem, HiddenProblem
 from ascertain.task.sections import CompilerName, PolicyName, ProbingName
 from ascertain.types import UNDEFINED, Action, State
 
@@ -28,7 +29,7 @@ MAX_EVEN_BITS = 16
 
 
 def pose_observer(
-    problem: Problem,
+    problem: AnyProblem,
     *,
     policy: PolicyName | None = None,
     alpha: Fraction | int | str | None = None,
@@ -46,7 +47,9 @@ def pose_observer(
     section, question = problem.observe, problem.question
     if alpha is not None:
         question = replace(question, alpha=rational_field(alpha, "alpha", TaskError))
-    operation = None if problem.operation is None else pose_operation(problem)
+    operation = None
+    if not isinstance(problem, HiddenProblem) and problem.operation is not None:
+        operation = pose_operation(problem)
     nominal = _nominal(problem, question, operation)
     make_bank = _make_bank(problem, question, operation, against)
     if nominal is None and make_bank is None:
@@ -85,14 +88,17 @@ def end_as_sent(operation: Operation) -> State | None:
     return state
 
 
-def _nominal(problem: Problem, question: Question, operation: Operation | None) -> State | None:
+def _nominal(problem: AnyProblem, question: Question, operation: Operation | None) -> State | None:
     if problem.observe.nominal is not None:
-        return question.model.state_named(problem.observe.nominal, f"{problem.path}: [observe] nominal")
+        name, where = problem.observe.nominal, f"{problem.path}: [observe] nominal"
+        if isinstance(question, HiddenTask):
+            return question.hypothesis_named(name, where)
+        return question.model.state_named(name, where)
     return None if operation is None else end_as_sent(operation)
 
 
 def _make_bank(
-    problem: Problem, question: Question, operation: Operation | None, against: CompilerName | None
+    problem: AnyProblem, question: Question, operation: Operation | None, against: CompilerName | None
 ) -> MakeBank | None:
     if operation is not None:
         return OperationBank(operation, problem.observe.compiler, problem.observe.shells, against=against)
@@ -101,7 +107,9 @@ def _make_bank(
 
 
 def _listed(question: Question) -> Sequence[State] | None:
-    """The states of all hypotheses, where they can be listed."""
+    """The candidates that stand for all hypotheses, where they can be listed."""
+    if isinstance(question, HiddenTask):
+        return range(question.num_hypotheses)
     if not isinstance(question, PlantTask):
         return question.state.tolist()
     if question.states is None and question.plant.num_bits <= MAX_EVEN_BITS:
@@ -109,7 +117,7 @@ def _listed(question: Question) -> Sequence[State] | None:
     return question.states
 
 
-def _limits(problem: Problem, question: Question) -> dict[Action, int]:
+def _limits(problem: AnyProblem, question: Question) -> dict[Action, int]:
     names = question.model.actions
     limits = problem.observe.limits or {}
     for name in limits:
@@ -126,7 +134,7 @@ def _num_bits(question: Question) -> int:
 
 
 def default_probing(question: Question) -> ProbingName:
-    """By plan without noise; with it, by what separates best on a machine, in turn on a plant."""
+    """By plan without noise; with it, by what separates best on a machine or a hidden model, in turn on a plant."""
     if isinstance(question, PlantTask):
         return "round-robin"
     return "planned" if isinstance(question.model, Machine) else "separating"

@@ -10,14 +10,18 @@ from typing import Any, final
 from ascertain.errors import TaskError, did_you_mean
 from ascertain.model import Machine
 from ascertain.model.boolean import BooleanPlant
+from ascertain.model.hidden import HiddenModel
 from ascertain.sequential.bank import Bank
+from ascertain.sequential.belief_trigger import BeliefTrigger
 from ascertain.sequential.boolean_world import BooleanWorld
-from ascertain.sequential.dynamics import AnyModel, num_states
+from ascertain.sequential.dynamics import ObservedModel, num_states
 from ascertain.sequential.evidence import Doubts
+from ascertain.sequential.hidden_world import HiddenWorld
 from ascertain.sequential.labelling import labelling_of
-from ascertain.sequential.trigger import REJECTION
+from ascertain.sequential.trigger import REJECTION, AbstractTrigger, Trigger
 from ascertain.sequential.worlds import AbstractWorld, ListWorld
 from ascertain.task.canonical import task_hash
+from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.plant_task import PlantTask, Question
 from ascertain.task.sections import POLICIES, PROBING, PolicyName, ProbingName
 from ascertain.types import Action, State
@@ -35,7 +39,8 @@ class ObserverSettings:
     alpha: Fraction
     """The risk of all answers together."""
     nominal: State | None = None
-    """The state that the plant should be in; only the eager policy does without."""
+    """The state that the plant should be in, on a hidden model the number of the hypothesis that should be true; only
+    the eager policy does without."""
     policy: PolicyName = "readwise"
     threshold: Fraction = Fraction(100)
     """lambda of readwise switching: the bank is compiled after a reading at which the trigger exceeds 1 + lambda."""
@@ -79,8 +84,9 @@ class ObserverSettings:
             if self.policy != "eager":
                 raise TaskError(f"the policy {self.policy!r} needs a nominal state; give one, or use the policy eager")
             return
-        if not 0 <= self.nominal < num_states(self.model):
-            raise TaskError(f"the nominal is state {self.nominal}; states are 0 .. {num_states(self.model) - 1}")
+        if not 0 <= self.nominal < self.num_candidates:
+            one, all_ = ("hypothesis", "hypotheses") if isinstance(self.question, HiddenTask) else ("state", "states")
+            raise TaskError(f"the nominal is {one} {self.nominal}; {all_} are 0 .. {self.num_candidates - 1}")
         if (listed := self.states) is not None and self.nominal not in listed:
             raise TaskError(
                 f"the nominal {name_state(self.model, self.nominal)!r} is not one of the hypotheses; list it, or name "
@@ -88,14 +94,22 @@ class ObserverSettings:
             )
 
     @property
-    def model(self) -> AnyModel:
+    def model(self) -> ObservedModel:
         return self.question.model
+
+    @property
+    def num_candidates(self) -> int:
+        """How many states a bank can list; on a hidden model its candidates are the hypotheses, by number."""
+        question = self.question
+        return question.num_hypotheses if isinstance(question, HiddenTask) else num_states(question.model)
 
     @property
     def states(self) -> tuple[State, ...] | None:
         """The states of the hypotheses, by hypothesis; None when every state of a plant is one."""
         if isinstance(self.question, PlantTask):
             return self.question.states
+        if isinstance(self.question, HiddenTask):
+            return tuple(range(self.question.num_hypotheses))
         return tuple(int(s) for s in self.question.state)
 
     @property
@@ -114,10 +128,21 @@ class ObserverSettings:
     def make_world(self, bank: Bank, alpha: Fraction) -> AbstractWorld:
         """The question's world, with nothing beaten, and a bank to be scored at a risk."""
         model, states, labelling = self.model, self.states, labelling_of(self.question)
+        if isinstance(self.question, HiddenTask):
+            beliefs = self.question.belief
+            return HiddenWorld(self.question.model, beliefs, bank, alpha, labelling=labelling, doubts=self.doubts)
+        assert not isinstance(model, HiddenModel)
         if states is not None:
             return ListWorld(model, states, bank, alpha, labelling=labelling, doubts=self.doubts)
         assert isinstance(model, BooleanPlant)
         return BooleanWorld(model, bank, alpha, labelling=labelling, doubts=self.doubts)
+
+    def make_trigger(self) -> AbstractTrigger[Any]:
+        """The trigger of a run that has a nominal."""
+        assert self.nominal is not None
+        if isinstance(self.question, HiddenTask):
+            return BeliefTrigger(self.question.model, self.question.belief[self.nominal], doubts=self.doubts)
+        return Trigger(self.question.model, self.nominal, doubts=self.doubts)
 
     def settings_data(self) -> dict[str, Any]:
         """The settings as plain data for the canonical form, rationals as text; the question by its hash."""
@@ -138,6 +163,6 @@ class ObserverSettings:
         }
 
 
-def name_state(model: AnyModel, state: State) -> str:
+def name_state(model: ObservedModel, state: State) -> str:
     """The name of a state, of whichever kind of model."""
     return model.name_state(state) if isinstance(model, BooleanPlant) else model.states[state]

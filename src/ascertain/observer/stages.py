@@ -10,14 +10,17 @@ the bank is what was compiled. The policies differ in when the second stage begi
     reuse       as readwise, on all readings, with the whole of alpha: nominal and bank are one mixture
 
 Fresh-reading certification (staged, readwise): the bank begins where the operation ended and is led through what was
-done since; the readings from before the switch are not shown to it.
+done since; the readings from before the switch are not shown to it. Not so on a hidden model: where the plant is now
+depends there on what was read, not only on what was done, so that leaving readings out that decided about the switch
+would bias the rest. Its bank is the hypotheses, fixed with the commitment, and is scored on all readings, with the rest
+of alpha: two tests that were both fixed beforehand, whose shares add up to alpha.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 from ascertain.errors import AscertainError, TaskError
 from ascertain.observer.choice import Chooser
@@ -28,10 +31,11 @@ from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.source import BankSource
 from ascertain.policy.verdict import Abstained, Certified, Verdict
 from ascertain.sequential.bank import Bank, nominal_bank, reuse_bank, weighted_bank
-from ascertain.sequential.dynamics import num_states, possible_readings
+from ascertain.sequential.dynamics import possible_readings
 from ascertain.sequential.evidence import Step
-from ascertain.sequential.trigger import Trigger
+from ascertain.sequential.trigger import AbstractTrigger
 from ascertain.sequential.worlds import AbstractWorld
+from ascertain.task.hidden_task import HiddenTask
 from ascertain.types import Action, Reading, State
 
 StageName: TypeAlias = Literal["nominal", "fallback"]
@@ -91,7 +95,7 @@ class Stages:
         self._num_readings = 0
         self._support: dict[Action, tuple[Reading, ...]] = {}
         self._spent_steps = [0, 0, 0]
-        self._trigger: Trigger | None = None
+        self._trigger: AbstractTrigger[Any] | None = None
         self.world = self._first_world()
         self._settle()
 
@@ -105,7 +109,7 @@ class Stages:
         if settings.policy == "eager":
             return self._open_fallback("eager", settings.alpha)
         assert nominal is not None
-        self._trigger = Trigger(settings.model, nominal, doubts=settings.doubts)
+        self._trigger = settings.make_trigger()
         if settings.policy == "reuse":
             self.guard.follow((nominal,))
             self.ledger = self.ledger.spend(MIXTURE, settings.alpha)
@@ -214,10 +218,11 @@ class Stages:
     def _open_fallback(self, why: Why, alpha: Fraction) -> AbstractWorld:
         bank = self._compile()
         self.ledger = self.ledger.spend(FALLBACK, alpha)
-        self._scored_from = len(self.steps)
+        scores_all = isinstance(self.settings.question, HiddenTask)
+        self._scored_from = 0 if scores_all else len(self.steps)
         world = self.settings.make_world(bank, alpha)
         for step in self.steps:
-            feed(world, Step(step.action, None, step.certain))
+            feed(world, step if scores_all else Step(step.action, None, step.certain))
         self._enter(why)
         return world
 
@@ -232,7 +237,7 @@ class Stages:
             raise TaskError(f"the policy {self.settings.policy!r} needs a bank")
         try:
             bank = self._source.bank()
-            if max(bank.states) >= num_states(self.settings.model):
+            if max(bank.states) >= self.settings.num_candidates:
                 raise TaskError(f"the bank lists state {max(bank.states)}, which the model does not have")
         except AscertainError as error:
             if not self.steps:

@@ -9,7 +9,8 @@ What computes it is handed over with the bank and is called without arguments, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import final
@@ -27,22 +28,29 @@ class Bank:
     weights: tuple[Fraction, ...]
     later: Callable[[], Bank] | None = field(default=None, repr=False, compare=False)
     """Computes the candidates that are still missing, with the weight that this bank leaves over at most."""
+    scale: int = field(init=False, repr=False, compare=False)
+    shares: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    """The weights times `scale`, which are integers: thousands of them are added and compared much faster."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", tuple(int(z) for z in self.states))
-        object.__setattr__(self, "weights", tuple(Fraction(w) for w in self.weights))
+        weights = tuple(w if type(w) is Fraction else Fraction(w) for w in self.weights)
+        object.__setattr__(self, "weights", weights)
+        scale, shares = scale_weights(self.weights)
+        object.__setattr__(self, "scale", scale)
+        object.__setattr__(self, "shares", shares)
         if not self.states or len(self.states) != len(self.weights):
             raise TaskError(f"a bank needs candidates, each with a weight; {len(self.states)} and {len(self.weights)}")
         if len(set(self.states)) < len(self.states):
             raise TaskError("a bank lists a state twice; add its weights")
         if min(self.states) < 0:
             raise TaskError(f"a bank lists the state {min(self.states)}; states are counted from 0")
-        if min(self.weights) <= 0 or sum(self.weights) > 1:
+        if min(self.shares) <= 0 or sum(self.shares) > self.scale:
             raise TaskError(f"the weights of a bank must be positive and sum to at most 1; they sum to {self.total}")
 
     @property
     def total(self) -> Fraction:
-        return sum(self.weights, Fraction(0))
+        return Fraction(sum(self.shares), self.scale)
 
     def completed(self) -> Bank:
         """This bank and its later part, computed now; candidates that stand in both have the sum of their weights."""
@@ -55,6 +63,12 @@ class Bank:
         for state, w in zip(rest.states, rest.weights, strict=True):
             weight[state] = weight.get(state, Fraction(0)) + w
         return weighted_bank(weight)
+
+
+def scale_weights(weights: Sequence[Fraction]) -> tuple[int, tuple[int, ...]]:
+    """The common denominator of weights, and the weights times it."""
+    scale = math.lcm(*(w.denominator for w in weights))
+    return scale, tuple(w.numerator * (scale // w.denominator) for w in weights)
 
 
 def nominal_bank(nominal: State) -> Bank:

@@ -16,6 +16,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias, final
 
 from ascertain.errors import TaskError
@@ -40,6 +41,7 @@ class IntegerModel:
         self.model = model
         self.scale = common_denominators(model)
         self._ends: dict[tuple[State, Action, Reading | None], tuple[tuple[State, int], ...]] = {}
+        self._shown: dict[tuple[State, Action], tuple[tuple[Reading, int], ...]] = {}
 
     def ends(self, state: State, action: Action, reading: Reading | None) -> tuple[tuple[State, int], ...]:
         """Where the action may lead while this is read, or whatever is read, with the scaled probabilities."""
@@ -52,6 +54,24 @@ class IntegerModel:
             self._ends[key] = tuple(found.items())
         return self._ends[key]
 
+    def shown(self, weights: Mapping[State, int], action: Action) -> dict[Reading, int]:
+        """What the weights would come to after the action, by what would be read; zeros are left out."""
+        totals: dict[Reading, int] = {}
+        for s, w in weights.items():
+            for y, k in self._law(s, action):
+                totals[y] = totals.get(y, 0) + w * k
+        return totals
+
+    def _law(self, state: State, action: Action) -> tuple[tuple[Reading, int], ...]:
+        """The scaled probabilities of the readings."""
+        key = state, action
+        if key not in self._shown:
+            found: dict[Reading, int] = {}
+            for _, y, p in self.model.joint[state][action]:
+                found[y] = found.get(y, 0) + p.numerator * (self.scale[action] // p.denominator)
+            self._shown[key] = tuple(found.items())
+        return self._shown[key]
+
     def move(self, weights: Mapping[State, int], action: Action, reading: Reading | None) -> Weights:
         """The weights after a step; those of states that lack the action are lost."""
         after: Weights = {}
@@ -60,9 +80,11 @@ class IntegerModel:
                 after[t] = after.get(t, 0) + w * k
         return after
 
-    def stay(self, weights: Mapping[State, int], action: Action) -> Weights:
-        """The weights if the action did not run, over the denominator that it would have led to."""
-        return {s: w * self.scale[action] for s, w in weights.items()}
+    def lead(self, weights: Mapping[State, int], step: Step, ran: bool) -> Weights:
+        """The weights after a step that ran, or did not; then over the denominator that it would have led to."""
+        if ran:
+            return self.move(weights, step.action, step.reading)
+        return {s: w * self.scale[step.action] for s, w in weights.items()}
 
 
 @final
@@ -74,18 +96,22 @@ class Case:
     ran: tuple[bool, ...]
     weights: Weights
 
-    @property
+    @cached_property
     def likelihood(self) -> int:
         return sum(self.weights.values())
 
 
-def advance(table: IntegerModel, cases: Iterable[Case], step: Step) -> list[Case]:
-    """Every case through a step, two of each after a doubted one."""
-    if step.certain:
-        return [Case(c.hypothesis, c.ran, table.move(c.weights, step.action, step.reading)) for c in cases]
-    listed = list(cases)
-    moved = [Case(c.hypothesis, (*c.ran, True), table.move(c.weights, step.action, None)) for c in listed]
-    return moved + [Case(c.hypothesis, (*c.ran, False), table.stay(c.weights, step.action)) for c in listed]
+def advance(table: IntegerModel, cases: Iterable[Case], step: Step, known: Iterable[Case] = ()) -> list[Case]:
+    """Every case through a step, two of each after a doubted one; those `known` have been through it already."""
+    found = {(case.hypothesis, case.ran): case for case in known}
+    after: list[Case] = []
+    for ran in (True,) if step.certain else (True, False):
+        for case in cases:
+            key = case.hypothesis, case.ran if step.certain else (*case.ran, ran)
+            if key not in found:
+                found[key] = Case(*key, table.lead(case.weights, step, ran))
+            after.append(found[key])
+    return after
 
 
 @final
@@ -129,7 +155,7 @@ class BeliefEvidence(AbstractEvidence):
 
     def shrink(self, common: int) -> None:
         """Divide all weights by what they, and those of the world, have in common."""
-        self.cases = [Case(c.hypothesis, c.ran, {s: w // common for s, w in c.weights.items()}) for c in self.cases]
+        self.cases = [divide(case, common) for case in self.cases]
         self.shrunk *= common
         self._mix()
 
@@ -167,6 +193,11 @@ class BeliefEvidence(AbstractEvidence):
 
     def leader(self) -> tuple[State, State]:
         raise TaskError("a candidate on a hidden model is a belief; ask the world for its leader")
+
+
+def divide(case: Case, common: int) -> Case:
+    """The case with its weights divided by what they have in common."""
+    return Case(case.hypothesis, case.ran, {s: w // common for s, w in case.weights.items()})
 
 
 def scale_beliefs(beliefs: Sequence[Belief]) -> list[Weights]:

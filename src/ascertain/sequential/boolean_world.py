@@ -223,7 +223,7 @@ def _encode(history: list[Step], ran: tuple[bool, ...]) -> tuple[IntArray, IntAr
 
 def _near(bank: Bank, num_bits: int) -> Group:
     """The heaviest candidates and the states one or two bits away from them, as witnesses before any reading."""
-    heaviest = sorted(zip(bank.weights, bank.states, strict=True), key=lambda pair: -pair[0])[:64]
+    heaviest = sorted(zip(bank.shares, bank.states, strict=True), key=lambda pair: -pair[0])[:64]
     flips = [0, *(1 << i for i in range(num_bits)), *(1 << i | 1 << j for i in range(num_bits) for j in range(i))]
     near = dict.fromkeys(state ^ flip for flip in flips for _, state in heaviest)
     states = np.array(sorted(list(near)[:MAX_WITNESSES]), dtype=np.uint64)

@@ -77,13 +77,16 @@ def drive(
     effort: Effort | None = None,
     preference: FloatArray | None = None,
     by_rank: bool = True,
+    nameless: bool = False,
 ) -> Driven:
     """The best driven policy for a task about the start; LimitError when no ledger of it fits.
 
     `preference[h, a]` are expected visits, as the program bound gives them.
     """
     effort = effort or Effort()
-    book = open_book(task, by_rank=by_rank)
+    book = open_book(task, by_rank=by_rank, nameless=nameless)
+    if nameless:
+        return _Driving(book, alpha, beta, effort, None).run()
     for options in (None, 3, 2, 1):
         if options is not None and (options > book.num_actions or task.model.num_states > MAX_STATES):
             continue
@@ -124,7 +127,7 @@ class _Driving:
 
     def run(self) -> Driven:
         weights = np.ones(self.book.num_slots) / self.book.num_slots
-        rounds = 1 if self.book.exchangeable else self.effort.rounds
+        rounds = 1 if self.book.exchangeable or self.book.nameless else self.effort.rounds
         for _ in range(rounds):
             risk = self.attempt(weights)
             if risk is None:

@@ -11,10 +11,13 @@ import numpy as np
 from ascertain.errors import TaskError
 from ascertain.model import Model
 from ascertain.model.boolean import BooleanPlant
+from ascertain.model.hidden import HiddenModel
 from ascertain.types import UNDEFINED, Action, Reading, State
 
 AnyModel: TypeAlias = Model | BooleanPlant
 """A model whose transitions are deterministic."""
+ObservedModel: TypeAlias = AnyModel | HiddenModel
+"""Any model that a plant can be observed with."""
 
 
 def num_states(model: AnyModel) -> int:
@@ -37,16 +40,18 @@ def next_state(model: AnyModel, state: State, action: Action) -> State:
     return int(model.successor[state, action])
 
 
-def possible_readings(model: AnyModel, action: Action) -> tuple[Reading, ...]:
+def possible_readings(model: ObservedModel, action: Action) -> tuple[Reading, ...]:
     """What the action gives in some state, with whatever probability."""
     if isinstance(model, BooleanPlant):
         return (0, 1)
+    if isinstance(model, HiddenModel):
+        return tuple(sorted({y for row in model.joint for _, y, _ in row[action]}))
     behaviours = np.unique(model.behaviour[:, action])
     example = {int(b): int(np.argmax(model.behaviour[:, action] == b)) for b in behaviours if b != UNDEFINED}
     return tuple(sorted({y for s in example.values() for y in model.reading_law(s, action)}))
 
 
-def check_step(model: AnyModel, action: Action, reading: Reading | None) -> None:
+def check_step(model: ObservedModel, action: Action, reading: Reading | None) -> None:
     """Refuse an action or a reading that the model does not have."""
     if not 0 <= action < len(model.actions):
         raise TaskError(f"action {action} is not one of the model's; they are 0 .. {len(model.actions) - 1}")

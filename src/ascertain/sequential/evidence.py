@@ -36,7 +36,7 @@ import numpy as np
 from ascertain.errors import TaskError
 from ascertain.kernels.boolean import WordArray, run_states
 from ascertain.model.boolean import BooleanPlant
-from ascertain.sequential.bank import Bank
+from ascertain.sequential.bank import Bank, scale_weights
 from ascertain.types import Action, LongArray, Reading, State
 
 NEVER = 1 << 62
@@ -166,39 +166,53 @@ class FlipEvidence(AbstractEvidence):
 
     def leader(self) -> tuple[State, State]:
         f = max(self.plant.flip, Fraction(1, 10**9))
-        weight = np.array([math.log(w) for w in self._weights])
-        best = int(np.argmax(weight - self._count * math.log((1 - f) / f)))
+        best = int(np.argmax(self._log_weights - self._count * math.log((1 - f) / f)))
         return int(self._initial[best]), int(self._current[best])
 
     def nats(self, penalty: int) -> float:
         f = self.plant.flip
         if f == 0:
-            alive = sum(w for w, k in self._terms() if k == 0)
-            return -math.inf if alive == 0 else math.inf if penalty > 0 else math.log(alive)
+            alive = sum(share for share, k in self._terms() if k == 0)
+            return -math.inf if alive == 0 else math.inf if penalty > 0 else math.log(alive / self._scale)
         step = math.log((1 - f) / f)
         least = int(self._count.min())
-        total = math.fsum(float(w) * math.exp(-step * (k - least)) for w, k in self._terms())
+        total = math.fsum(share / self._scale * math.exp(-step * (k - least)) for share, k in self._terms())
         return math.log(total) + step * (penalty - least)
 
     def _scale_weights(self) -> None:
-        """The weights as integers over one denominator."""
-        self._scale = math.lcm(*(w.denominator for w in self._weights))
-        self._shares = [int(w * self._scale) for w in self._weights]
+        """The weights as integers over one denominator, each that occurs once: many candidates weigh the same."""
+        self._scale, shares = scale_weights(self._weights)
+        number = {share: i for i, share in enumerate(dict.fromkeys(shares))}
+        self._shares = list(number)
+        self._share: LongArray = np.array([number[share] for share in shares], dtype=np.int64)
+        """`_shares[_share[c]]` is the weight of candidate c."""
+        self._log_weights = np.array([math.log(share / self._scale) for share in number])[self._share]
 
-    def _terms(self) -> Iterator[tuple[Fraction, int]]:
-        """Weights and counts, the weights added up over candidates that share a count."""
+    def _terms(self) -> Iterator[tuple[int, int]]:
+        """Weights times `_scale`, added up over the candidates that share a count, and counts."""
+        least = int(self._count.min())
+        width = int(self._count.max()) - least + 1
+        size = len(self._shares) * width
+        many = np.bincount(self._share * width + (self._count - least), minlength=size).reshape(-1, width)
         total: dict[int, int] = {}
-        for k, share in zip(self._count.tolist(), self._shares, strict=True):
-            total[k] = total.get(k, 0) + share
+        held, at = np.nonzero(many)
+        for i, k, number in zip(held.tolist(), at.tolist(), many[held, at].tolist(), strict=True):
+            total[k] = total.get(k, 0) + number * self._shares[i]
         for k, share in total.items():
-            yield Fraction(share, self._scale), k
+            yield share, least + k
 
     def _find_threshold(self) -> int:
-        return least_beaten_count(list(self._terms()), self.plant.flip, self.alpha)
+        return _least_beaten(list(self._terms()), self._scale, self.plant.flip, self.alpha)
 
 
 def least_beaten_count(terms: Sequence[tuple[Fraction, int]], flip: Fraction, alpha: Fraction) -> int:
-    """The least k with r^k <= alpha * sum of w r^(k_c), where r = flip / (1 - flip); NEVER when there is none.
+    """The least k with r^k <= alpha * sum of w r^(k_c), where r = flip / (1 - flip); NEVER when there is none."""
+    scale, shares = scale_weights([w for w, _ in terms])
+    return _least_beaten([(share, k) for share, (_, k) in zip(shares, terms, strict=True)], scale, flip, alpha)
+
+
+def _least_beaten(terms: Sequence[tuple[int, int]], scale: int, flip: Fraction, alpha: Fraction) -> int:
+    """`least_beaten_count` of weights that were multiplied by `scale`.
 
     Exact: counts are taken relative to the least one, and both sides are multiplied up to integers. Logarithms only
     guess where to begin.
@@ -209,8 +223,7 @@ def least_beaten_count(terms: Sequence[tuple[Fraction, int]], flip: Fraction, al
         return NEVER
     low, high = min(k for _, k in terms), max(k for _, k in terms)
     p, m = flip.numerator, flip.denominator - flip.numerator
-    scale = math.lcm(*(w.denominator for w, _ in terms))
-    total = sum(int(w * scale) * p ** (k - low) * m ** (high - k) for w, k in terms)
+    total = sum(share * p ** (k - low) * m ** (high - k) for share, k in terms)
     left, right = alpha.denominator * scale * m ** (high - low), alpha.numerator * total
     j = max(0, math.floor((_log(left) - _log(right)) / math.log(m / p)))
     while j > 0 and left * p ** (j - 1) <= right * m ** (j - 1):

@@ -21,7 +21,7 @@ from ascertain.errors import TaskError
 from ascertain.kernels.boolean import WordArray
 from ascertain.model.hidden import Belief, HiddenModel, certain, make_belief
 from ascertain.sequential.bank import Bank
-from ascertain.sequential.beliefs import BeliefEvidence, Case, IntegerModel, advance, scale_beliefs
+from ascertain.sequential.beliefs import BeliefEvidence, Case, IntegerModel, advance, divide, scale_beliefs
 from ascertain.sequential.evidence import AbstractEvidence, Doubts, Step
 from ascertain.sequential.filters import AbstractFilter
 from ascertain.sequential.groups import Group
@@ -70,15 +70,14 @@ class HiddenWorld(AbstractWorld):
 
     def _advance(self, step: Step) -> None:
         self.world_steps += len(self._cases)
-        after = advance(self.table, self._cases, step)
+        after = advance(self.table, self._cases, step, self.evidence.cases)
         self._cases = [case for case in after if not self.evidence.beats(case.likelihood)]
         followed = (*self._cases, *self.evidence.cases)
         common = math.gcd(*(w for case in followed for w in case.weights.values()))
         if common > 1:
-            self._cases = [
-                Case(c.hypothesis, c.ran, {s: w // common for s, w in c.weights.items()}) for c in self._cases
-            ]
             self.evidence.shrink(common)
+            known = {(case.hypothesis, case.ran): case for case in self.evidence.cases}
+            self._cases = [known.get((c.hypothesis, c.ran)) or divide(c, common) for c in self._cases]
 
     def _blocks(self) -> Iterator[Group]:
         order = sorted(range(len(self._cases)), key=lambda i: (self._cases[i].ran, self._cases[i].hypothesis))
@@ -135,6 +134,15 @@ class HiddenWorld(AbstractWorld):
         i = self.evidence.leading_case()
         case = self.evidence.cases[i]
         return self._number(case, len(self._cases) + i), self.labelling.code_of(case.hypothesis)
+
+    def leading_case(self) -> Case:
+        """The candidate that explains the readings best, with its weights now."""
+        return self.evidence.cases[self.evidence.leading_case()]
+
+    def rival_cases(self, label: int, limit: int) -> list[Case]:
+        """At most `limit` cases, not beaten, of another label: the likeliest first, the first listed of equals."""
+        rivals = [case for case in self._cases if case.weights and self.labelling.code_of(case.hypothesis) != label]
+        return sorted(rivals, key=lambda case: -case.likelihood)[:limit]
 
     def evidence_against(self, state: State) -> float:
         """The logarithm of E for hypothesis number `state` now, beaten or not; the least over doubted cases."""

@@ -17,6 +17,7 @@ from ascertain.errors import TaskError
 from ascertain.kernels.boolean import WordArray
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.expression import Expression, parse_expression
+from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.plant_task import BitsRule, ExpressionRule, NominalRule, PlantTask, Question, StateRule
 from ascertain.types import State
 
@@ -86,6 +87,8 @@ def labelling_of(question: Question) -> Labelling:
     """The labels of a question: of its hypotheses by their number, or by a rule about the bits of a plant."""
     if isinstance(question, PlantTask):
         return _label_by_rule(question)
+    if isinstance(question, HiddenTask):
+        return label_table(question.label, question.labels, "hypothesis")
     if question.state_label is None:
         return label_table(question.label.tolist(), question.labels, "hypothesis")
     return label_table(question.state_label.tolist(), question.labels, "current")

@@ -18,6 +18,11 @@ and another one where it is not. Then only the multiset of penalties matters to 
 kept in the order they came about: memories are sorted, actions count ranks, and `slot` says where each rank goes. Eight
 sensors have some ten thousand sorted memories instead of ten to the eighth.
 
+Names matter as little where every hypothesis has a label of its own and all of them are worth the same: then only which
+places are taken, each with its penalty, counts for what to ask. A *nameless* ledger sorts its slots by place, and
+`slot` says where each goes; actions stay what they are. Five states that actions permute have 120 arrangements, and one
+place each: a hundredth of the memories.
+
 Throughout: v is a node (a memory), i a slot (a hypothesis, or a rank), s a state, a an action, y a reading.
 """
 
@@ -58,6 +63,7 @@ class Book:
     cost: FloatArray
     complete: bool
     exchangeable: bool
+    nameless: bool = False
 
     @property
     def num_slots(self) -> int:
@@ -72,8 +78,10 @@ class Book:
         return self.penalty.shape[2]
 
 
-def open_book(task: Task, *, by_rank: bool = True) -> Book:
+def open_book(task: Task, *, by_rank: bool = True, nameless: bool = False) -> Book:
     """The tables of a task about the start; exchangeable hypotheses are told by rank unless that is not wanted."""
+    if nameless and not may_be_nameless(task):
+        raise TaskError("hypotheses without names need labels of their own, and states in ascending order")
     if task.about == "current":
         raise TaskError("ledgers are for questions about the start; this one is about the current state")
     model = task.model
@@ -93,7 +101,8 @@ def open_book(task: Task, *, by_rank: bool = True) -> Book:
     reached = list_reachable(model, task.state)
     complete = bool((model.successor[reached] != UNDEFINED).all())
     cost = np.array([float(c) for c in task.cost])
-    return Book(task, model.successor, penalty, chance, cost, complete, by_rank and is_exchangeable(task))
+    ranked = by_rank and not nameless and is_exchangeable(task)
+    return Book(task, model.successor, penalty, chance, cost, complete, ranked, nameless)
 
 
 def penalty_of(probability: Fraction) -> int:
@@ -116,3 +125,8 @@ def is_exchangeable(task: Task) -> bool:
     wanted = np.full_like(behaviour, behaviour[1, 0])
     np.fill_diagonal(wanted, behaviour[0, 0])
     return np.array_equal(behaviour, wanted)
+
+
+def may_be_nameless(task: Task) -> bool:
+    """Whether every hypothesis has a label of its own; their states must ascend, as slots are sorted by place."""
+    return len(set(task.label.tolist())) == task.num_hypotheses and bool((np.diff(task.state) > 0).all())

@@ -61,6 +61,7 @@ class _Growth:
         self.option: IntArray = np.full(shape[:2], NOWHERE, dtype=np.int32)
         self.child: IntArray = np.full(shape, NOWHERE, dtype=np.int32)
         self.shift: LongArray = np.zeros(shape, dtype=np.int64)
+        self.part: FloatArray = np.zeros(shape)
         self.followed: BoolArray = np.zeros(1, dtype=np.bool_)
         self.now: FloatArray = np.ones(1)
 
@@ -75,8 +76,7 @@ class _Growth:
         for k in range(self.option.shape[1]):
             asked = np.flatnonzero((self.now > 0) & (self.option[:, k] != NOWHERE))
             child = self.child[asked, k, :]
-            part = np.exp(-self.shift[asked, k, :] / UNIT) * self.mass[np.maximum(child, 0)] / self.mass[asked][:, None]
-            part = np.where(child == NOWHERE, 0.0, part) * (self.now[asked] * FADE**k)[:, None]
+            part = self.part[asked, k, :] * (self.now[asked] * FADE**k)[:, None]
             after += np.bincount(np.maximum(child, 0).reshape(-1), weights=part.reshape(-1), minlength=self.size)
         self.now = np.minimum(after, 1.0)
         self.now[self.now < least * 1e-6] = 0.0
@@ -97,6 +97,9 @@ class _Growth:
         self.option = np.concatenate([self.option, np.full((new, option.shape[1]), NOWHERE, dtype=np.int32)])
         self.child = np.concatenate([self.child, np.full((new, *child.shape[1:]), NOWHERE, dtype=np.int32)])
         self.shift = np.concatenate([self.shift, np.zeros((new, *shift.shape[1:]), dtype=np.int64)])
+        part = np.exp(-shift / UNIT) * self.mass[np.maximum(child, 0)] / self.mass[nodes][:, None, None]
+        self.part = np.concatenate([self.part, np.zeros((new, *child.shape[1:]))])
+        self.part[nodes] = np.where(child == NOWHERE, 0.0, part)
         self.followed = np.concatenate([self.followed, np.zeros(new, dtype=np.bool_)])
         self.now = np.concatenate([self.now, np.zeros(new)])
 

@@ -183,9 +183,12 @@ class _Flips:
         return self.root ** (penalty - penalty.min()).astype(np.float64)
 
     def left(self, reference: State, current: WordArray, weight: FloatArray) -> FloatArray:
-        left = np.empty(self.actions.size)
-        p = self.plant
-        weigh_flips(p.gates, p.offset, p.tap, self.actions, self.affinity, np.uint64(reference), current, weight, left)
+        left, room = np.empty(self.actions.size), np.empty_like(current)
+        p, nothing = self.plant, np.empty((0, 0), dtype=np.uint8)
+        weigh_flips(
+            p.gates, p.offset, p.tap, self.actions, self.affinity, np.uint64(reference), current, weight, left, room,
+            nothing,
+        )  # fmt: skip
         return left
 
     def step(

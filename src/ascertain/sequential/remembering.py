@@ -58,7 +58,7 @@ class Remembering:
         if taken >= self.horizon:
             return Abstain(f"no answer after {self.horizon} readings")
         asked = int(self.ledgers.option[v, choice])
-        return Ask(holds[asked] if self.by_rank else asked)
+        return Ask(holds[asked] if self.ledgers.book.exchangeable else asked)
 
     def next(self, memory: tuple[int, int, tuple[int, ...]], reading: Reading) -> tuple[int, int, tuple[int, ...]]:
         v, taken, holds = memory
@@ -74,7 +74,7 @@ class Remembering:
 
     @property
     def by_rank(self) -> bool:
-        """Whether actions and answers count ranks instead of hypotheses."""
+        """Whether answers (and, of exchangeable hypotheses, actions) count slots instead of hypotheses."""
         return self.ledgers.slot is not None
 
 
@@ -173,15 +173,17 @@ class _Chain:
 
     def explore(self) -> None:
         begin = self.h * self.num_states + int(self.book.task.state[self.h])
-        known: LongArray = np.array([begin], dtype=np.int64)
-        frontier = known
+        frontier: LongArray = np.array([begin], dtype=np.int64)
+        seen = np.zeros(self.ledgers.size * self.book.num_slots * self.num_states, dtype=np.bool_)
+        seen[begin] = True
         edges: list[tuple[LongArray, LongArray, FloatArray]] = []
         while len(frontier):
             layer = [self.expand(frontier, y) for y in range(self.book.num_readings)]
             edges += layer
             fresh = np.unique(np.concatenate([target[target >= 0] for _, target, _ in layer]))
-            frontier = np.setdiff1d(fresh, known, assume_unique=True)
-            known = np.union1d(known, frontier)
+            frontier = fresh[~seen[fresh]]
+            seen[frontier] = True
+        known = np.flatnonzero(seen)
         source, target = (np.concatenate([edge[i] for edge in edges]) for i in range(2))
         self.begin = int(np.searchsorted(known, begin))
         self.sink = len(known)
@@ -205,13 +207,12 @@ class _Chain:
         points, node, slot, s, choice = points[ask], node[ask], slot[ask], s[ask], choice[ask]
         child = self.ledgers.child[node, choice, y].astype(np.int64)
         action = self.ledgers.option[node, choice]
-        if self.ledgers.slot is None:
-            chance, moved = self.book.chance[s, action, y], slot
-        else:
+        if self.book.exchangeable:
             own = np.where(action == slot, 0, 1)
-            chance = self.book.chance[self.book.task.state[own], 0, y]
-            moved = self.ledgers.slot[node, choice, y, slot].astype(np.int64)
-        after = self.book.successor[s, action].astype(np.int64) if self.ledgers.slot is None else s
+            chance, after = self.book.chance[self.book.task.state[own], 0, y], s
+        else:
+            chance, after = self.book.chance[s, action, y], self.book.successor[s, action].astype(np.int64)
+        moved = slot if self.ledgers.slot is None else self.ledgers.slot[node, choice, y, slot].astype(np.int64)
         possible = chance > 0
         target = np.where(child >= 0, (child * n + moved) * self.num_states + after, NOWHERE)
         return points[possible], target[possible], chance[possible]

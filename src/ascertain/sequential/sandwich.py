@@ -13,7 +13,8 @@ A question about a Boolean plant that is not enumerated is answered through its 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias, final
@@ -30,17 +31,20 @@ from ascertain.quotients.obstruction import find_obstruction
 from ascertain.quotients.quotient import take_quotient
 from ascertain.search.exact import solve
 from ascertain.search.solution import Bounded, Solved
+from ascertain.sequential.balancing import Pains, balance, bound_by_columns
 from ascertain.sequential.budget import split_best, split_uniformly
 from ascertain.sequential.composition import compose, skeleton
 from ascertain.sequential.driven import Effort, drive
 from ascertain.sequential.factors import Factors, find_factors
-from ascertain.sequential.ledger import FloatArray, is_exchangeable
+from ascertain.sequential.ledger import FloatArray, is_exchangeable, may_be_nameless
 from ascertain.sequential.levels import choose_levels
 from ascertain.sequential.nodes import LatticeTest, evaluate_test
 from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
 
 Values: TypeAlias = Mapping[str, Fraction | None]
+NEAR, CLOSE = Fraction(102, 100), Fraction(105, 100)
+"""Where a policy costs no more than this times the lower bound none is balanced, and none driven once more."""
 MOST_BY_NAME = 4
 """Exchangeable hypotheses, if there are more of them, are told by rank alone: by name memories are too many."""
 
@@ -85,12 +89,21 @@ class Labour:
     time_limit: float = 30.0
     """Seconds for the deterministic optimum of the skeleton, and for the program bound."""
     program_nodes: int = 300
+    pains: Pains = field(default_factory=Pains)
 
 
 def sandwich(
-    task: Task | PlantTask, alpha: Fraction | None = None, beta: Fraction | None = None, labour: Labour | None = None
+    task: Task | PlantTask,
+    alpha: Fraction | None = None,
+    beta: Fraction | None = None,
+    labour: Labour | None = None,
+    *,
+    tell: Callable[[str], None] | None = None,
 ) -> Sandwich:
-    """The best bounds and the best policy that are known here; the risks are the task's unless given."""
+    """The best bounds and the best policy that are known here; the risks are the task's unless given.
+
+    `tell` hears what is being done, now and then.
+    """
     alpha = task.alpha if alpha is None else Fraction(alpha)
     beta = task.beta if beta is None else Fraction(beta)
     for name, risk in (("alpha", alpha), ("beta", beta)):
@@ -105,7 +118,7 @@ def sandwich(
         return _infinite(alpha, beta, obstruction.pair)
     if is_noiseless(reduced):
         return _without_noise(reduced, alpha, beta, labour)
-    return _Noisy(reduced, alpha, beta, labour).conclude()
+    return _Noisy(reduced, alpha, beta, labour, tell or (lambda _: None)).conclude()
 
 
 def is_noiseless(task: Task) -> bool:
@@ -143,22 +156,30 @@ def _without_noise(task: Task, alpha: Fraction, beta: Fraction, labour: Labour) 
 class _Noisy:
     """All methods on one task, best of each side kept."""
 
-    def __init__(self, task: Task, alpha: Fraction, beta: Fraction, labour: Labour) -> None:
+    def __init__(
+        self, task: Task, alpha: Fraction, beta: Fraction, labour: Labour, tell: Callable[[str], None]
+    ) -> None:
         if alpha == 0 or beta == 0:
             raise TaskError("with noise alpha and beta must be positive: certainty, or never giving up, has no bound")
-        self.task, self.alpha, self.beta, self.labour = task, alpha, beta, labour
+        self.task, self.alpha, self.beta, self.labour, self.tell = task, alpha, beta, labour, tell
         self.lower: dict[str, Fraction | None] = {}
         self.upper: dict[str, Fraction | None] = {}
         self.best: tuple[Fraction, Any, tuple[Fraction, Fraction]] | None = None
+        self.too_many = False
+        """Whether memories by name are too many to be listed."""
 
     def conclude(self) -> Sandwich:
         pairwise = bound_by_information(self.task, self.alpha, self.beta)
         self.lower["pairwise"] = pairwise.value
+        self.tell("solving the program of visits, for the bound from below")
         program = self.bound_by_program()
         if program.value is None and not program.vacuous:
             return _infinite(self.alpha, self.beta, pairwise.pair)
+        self.tell("composing trees of tests")
         self.try_trees()
         self.try_driven(program)
+        self.tell("balancing a policy over the hypotheses")
+        self.try_balanced()
         values = [value for value in self.lower.values() if value is not None]
         cost, policy, risk = self.best or (None, None, None)
         return Sandwich(
@@ -198,25 +219,59 @@ class _Noisy:
                     self.offer(name, tree.cost, tree, (tree.wrong, tree.abstain))
 
     def try_driven(self, program: ProgramBound) -> None:
-        """By dynamic programming; by rank where that is possible; as Chernoff would where memories are many."""
+        """By dynamic programming; by rank or nameless where possible; as Chernoff would where memories are many."""
+        done = False
         if is_exchangeable(self.task):
             self.try_one("ranked", True, None)
-            if self.task.num_hypotheses > MOST_BY_NAME:
-                return
-        if not self.try_one("driven", False, None):
+            done = True
+        elif may_be_nameless(self.task):
+            done = self.try_one("nameless", False, None, nameless=True)
+        if done and self.task.num_hypotheses > MOST_BY_NAME:
+            return
+        self.too_many = not self.try_one("driven", False, None)
+        if self.too_many and not self.is_within(CLOSE):
             self.try_one("chernoff", False, self.preference(program))
 
-    def try_one(self, name: str, by_rank: bool, preference: FloatArray | None) -> bool:
+    def try_balanced(self) -> None:
+        """A policy that treats hypotheses alike, where memories by name are few enough, and the bound of columns."""
+        self.upper["balanced"] = None
+        if is_exchangeable(self.task) or may_be_nameless(self.task) or not self.too_many:
+            with suppress(LimitError):
+                self.note(bound_by_columns(self.task, self.alpha, self.beta, self.labour.pains))
+        if self.too_many or self.is_within(NEAR):
+            return
+        with suppress(LimitError):
+            found = balance(self.task, self.alpha, self.beta, self.labour.pains)
+            self.note(found.lower)
+            if found.risk is not None:
+                self.offer("balanced", found.risk.worst[2], found.policy, found.risk.worst[:2])
+
+    def is_within(self, ratio: Fraction) -> bool:
+        """Whether the best policy so far costs at most so many times the best lower bound so far."""
+        known = max((value for value in self.lower.values() if value is not None), default=Fraction(0))
+        return self.best is not None and self.best[0] <= ratio * known
+
+    def note(self, lower: Fraction) -> None:
+        self.lower["prices"] = max(lower, self.lower.get("prices") or Fraction(0))
+
+    def try_one(self, name: str, by_rank: bool, preference: FloatArray | None, *, nameless: bool = False) -> bool:
         """Offer a driven policy; whether all memories could be listed."""
         self.upper[name] = None
+        self.tell(f"driving a policy ({name})")
         try:
             found = drive(
-                self.task, self.alpha, self.beta, effort=self.labour.effort, by_rank=by_rank, preference=preference
+                self.task,
+                self.alpha,
+                self.beta,
+                effort=self.labour.effort,
+                by_rank=by_rank,
+                preference=preference,
+                nameless=nameless,
             )
         except LimitError:
             return False
         if found.lower is not None:
-            self.lower["prices"] = max(found.lower, self.lower.get("prices") or Fraction(0))
+            self.note(found.lower)
         if found.risk is not None:
             self.offer(name, found.cost, found.policy, found.risk.worst[:2])
         return found.options is None

@@ -67,7 +67,7 @@ class Ledgers:
     shift: LongArray
     """`shift[v, k, y]`: what was taken from all penalties so that the least is 0."""
     slot: SmallArray | None
-    """`slot[v, k, y, i]` for exchangeable hypotheses; None when every slot stays where it is."""
+    """`slot[v, k, y, i]` for hypotheses by rank or without names; None when every slot stays where it is."""
     whole: bool
     """Whether every allowed action is an option at every memory that is not closed."""
 
@@ -138,7 +138,9 @@ class Spreading:
         option[self.find_closed(penalty)] = NOWHERE
         shape = (*option.shape, self.book.num_readings)
         child, shift = np.full(shape, NOWHERE, dtype=np.int32), np.zeros(shape, dtype=np.int64)
-        slot = np.zeros((*shape, state.shape[1]), dtype=np.int16) if self.book.exchangeable else None
+        slot = (
+            np.zeros((*shape, state.shape[1]), dtype=np.int16) if self.book.exchangeable or self.book.nameless else None
+        )
         fresh: list[Memories] = [(state[:0], penalty[:0])]
         for k in range(shape[1]):
             asked = np.flatnonzero(option[:, k] != NOWHERE)
@@ -191,7 +193,15 @@ class Spreading:
         added, least = self.settle(added)
         if book.complete:
             moved[added >= DEAD] = NOWHERE
-        return rows, (moved, added), least, None
+        return (rows, *self.sort_places(moved, added, least)) if book.nameless else (rows, (moved, added), least, None)
+
+    def sort_places(
+        self, moved: IntArray, added: LongArray, least: LongArray
+    ) -> tuple[Memories, LongArray, SmallArray]:
+        """Slots by place, and by penalty in one place."""
+        order = np.lexsort((added, moved), axis=1)
+        memories = np.take_along_axis(moved, order, axis=1), np.take_along_axis(added, order, axis=1)
+        return memories, least, np.argsort(order, axis=1, kind="stable").astype(np.int16)
 
     def read_rank(
         self, state: IntArray, penalty: LongArray, action: IntArray, y: int
@@ -246,3 +256,27 @@ class Spreading:
         fresh = (state[new], penalty[new])
         self.found.append(fresh)
         return index[inverse.reshape(-1)], fresh
+
+
+def narrow(ledgers: Ledgers, keep: BoolArray) -> tuple[Ledgers, LongArray]:
+    """The memories to keep and those they lead to, where nothing more is asked; and the memory that each of them is."""
+    after = ledgers.child[keep]
+    some = keep.copy()
+    some[after[after != NOWHERE]] = True
+    some[0] = True
+    node = np.flatnonzero(some)
+    number: IntArray = np.full(ledgers.size, NOWHERE, dtype=np.int32)
+    number[node] = np.arange(len(node), dtype=np.int32)
+    asks = keep[node]
+    child = np.where(ledgers.child[node] == NOWHERE, NOWHERE, number[np.maximum(ledgers.child[node], 0)])
+    smaller = Ledgers(
+        ledgers.book,
+        ledgers.state[node],
+        ledgers.penalty[node],
+        np.where(asks[:, None], ledgers.option[node], NOWHERE).astype(np.int32),
+        np.where(asks[:, None, None], child, NOWHERE).astype(np.int32),
+        ledgers.shift[node],
+        None if ledgers.slot is None else ledgers.slot[node],
+        False,
+    )
+    return smaller, node

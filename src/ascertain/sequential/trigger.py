@@ -7,17 +7,19 @@ Its numerator is a mixture over q of the laws "with probability q the reading is
 Here n is the nominal's propagated state and u is uniform over what the action can give. Under the nominal T has mean
 one at every time, so it ever exceeds x with probability at most 1/x. *Readwise* switching happens after a reading at
 which T > 1 + lambda; *formal rejection* at T >= 1/beta_nom. Comparisons are exact: floating point decides only where it
-is far off. After an action that may not have run, T is the lesser of its values for either case.
+is far off. After an action that may not have run, T is the lesser of its values for either case. On a hidden model the
+nominal is a belief, and K what it predicts: `belief_trigger.py`.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import final
+from typing import Generic, TypeVar, final
 
 from ascertain.errors import TaskError
 from ascertain.sequential.dynamics import AnyModel, check_step, next_state, num_states, possible_readings, reading_law
@@ -31,48 +33,35 @@ _CLOSE = 1e-6
 """Logarithms nearer than this are compared exactly; they are accurate to about 1e-12 per thousand readings."""
 
 
-@dataclass
-class _Case:
-    """The nominal, had the doubted actions run in one particular way: where it is, and what each u/K was how often."""
-
-    state: State
-    ratios: Counter[Fraction] = field(default_factory=Counter[Fraction])
-    impossible: bool = False
+CaseT = TypeVar("CaseT")
 
 
-@final
-class Trigger:
-    """Evidence that the nominal does not explain the readings."""
+class AbstractTrigger(ABC, Generic[CaseT]):
+    """The interface of every trigger: T for each case of the doubted actions, the least of which is compared."""
 
-    def __init__(
-        self, model: AnyModel, nominal: State, mixture: Sequence[Fraction] = MIXTURE, doubts: Doubts | None = None
-    ) -> None:
-        if not 0 <= nominal < num_states(model):
-            raise TaskError(f"the nominal is state {nominal}; the model has {num_states(model)} states")
+    def __init__(self, mixture: Sequence[Fraction], doubts: Doubts | None, case: CaseT) -> None:
         if not mixture or not all(0 < q <= 1 for q in mixture):
             raise TaskError(f"the mixture is over {[str(q) for q in mixture]}; every q must be in (0, 1]")
-        self.model = model
         self.mixture = tuple(Fraction(q) for q in mixture)
         self.doubts = doubts or Doubts()
-        self._cases = [_Case(nominal)]
+        self._cases: list[CaseT] = [case]
         self._num_doubts = 0
-        self._support: dict[Action, tuple[Reading, ...]] = {}
 
+    @abstractmethod
     def observe(self, action: Action, reading: Reading | None) -> None:
         """One more action, and what was read; None when the reading is missing."""
-        check_step(self.model, action, reading)
-        for case in self._cases:
-            if reading is not None:
-                self._score(case, action, reading)
-            case.state = self._follow(case.state, action)
 
+    @abstractmethod
     def doubt(self, action: Action) -> None:
         """One more action, of which it is not known whether it ran. Past the limit of doubts nothing is scored."""
-        check_step(self.model, action, None)
-        self._num_doubts += 1
-        if self._num_doubts <= self.doubts.limit:
-            ran = [_Case(self._follow(c.state, action), Counter(c.ratios), c.impossible) for c in self._cases]
-            self._cases += ran
+
+    @abstractmethod
+    def _log(self, case: CaseT) -> float:
+        """The logarithm of T for a case; infinite where the nominal cannot have shown what was read."""
+
+    @abstractmethod
+    def _value(self, case: CaseT) -> Fraction:
+        """T for a case where it is finite, exactly."""
 
     def take(self, step: Step) -> None:
         """The same as `observe` or `doubt`, whichever the step is."""
@@ -102,6 +91,53 @@ class Trigger:
     def _trusted(self) -> bool:
         return self._num_doubts <= self.doubts.limit
 
+    def _compare(self, case: CaseT, bound: Fraction) -> int:
+        """The sign of T - bound."""
+        log = self._log(case) - math.log(bound)
+        if abs(log) > _CLOSE:
+            return 1 if log > 0 else -1
+        value = self._value(case)
+        return (value > bound) - (value < bound)
+
+
+@dataclass
+class _Case:
+    """The nominal, had the doubted actions run in one particular way: where it is, and what each u/K was how often."""
+
+    state: State
+    ratios: Counter[Fraction] = field(default_factory=Counter[Fraction])
+    impossible: bool = False
+
+
+@final
+class Trigger(AbstractTrigger[_Case]):
+    """Evidence that the nominal does not explain the readings."""
+
+    def __init__(
+        self, model: AnyModel, nominal: State, mixture: Sequence[Fraction] = MIXTURE, doubts: Doubts | None = None
+    ) -> None:
+        if not 0 <= nominal < num_states(model):
+            raise TaskError(f"the nominal is state {nominal}; the model has {num_states(model)} states")
+        super().__init__(mixture, doubts, _Case(nominal))
+        self.model = model
+        self._support: dict[Action, tuple[Reading, ...]] = {}
+        self._logs: dict[Fraction, tuple[float, ...]] = {}
+        """Of each ratio u/K met: the logarithm of what a reading of that ratio brings, by each q."""
+
+    def observe(self, action: Action, reading: Reading | None) -> None:
+        check_step(self.model, action, reading)
+        for case in self._cases:
+            if reading is not None:
+                self._score(case, action, reading)
+            case.state = self._follow(case.state, action)
+
+    def doubt(self, action: Action) -> None:
+        check_step(self.model, action, None)
+        self._num_doubts += 1
+        if self._num_doubts <= self.doubts.limit:
+            ran = [_Case(self._follow(c.state, action), Counter(c.ratios), c.impossible) for c in self._cases]
+            self._cases += ran
+
     def _follow(self, state: State, action: Action) -> State:
         after = next_state(self.model, state, action)
         if after == UNDEFINED:
@@ -121,22 +157,18 @@ class Trigger:
     def _log(self, case: _Case) -> float:
         if case.impossible:
             return math.inf
-        logs = [
-            math.fsum(times * math.log(1 - q + q * ratio) for ratio, times in case.ratios.items()) for q in self.mixture
-        ]
+        for ratio in case.ratios.keys() - self._logs.keys():
+            self._logs[ratio] = tuple(math.log(1 - q + q * ratio) for q in self.mixture)
+        brought = [(self._logs[ratio], times) for ratio, times in case.ratios.items()]
+        logs = [math.fsum(times * log[i] for log, times in brought) for i in range(len(self.mixture))]
         top = max(logs)
         return top + math.log(math.fsum(math.exp(x - top) for x in logs) / len(logs))
 
-    def _compare(self, case: _Case, bound: Fraction) -> int:
-        """The sign of T - bound."""
-        log = self._log(case) - math.log(bound)
-        if abs(log) > _CLOSE:
-            return 1 if log > 0 else -1
+    def _value(self, case: _Case) -> Fraction:
         total = Fraction(0)
         for q in self.mixture:
             term = Fraction(1)
             for ratio, times in case.ratios.items():
                 term *= (1 - q + q * ratio) ** times
             total += term
-        value = total / len(self.mixture)
-        return (value > bound) - (value < bound)
+        return total / len(self.mixture)

@@ -8,8 +8,8 @@ reading, as a fallback that begins there would be, at the fallback's share of th
 no nominal stage comes first.
 
 The compilers are compared on the same operations: merging with enumeration, whole map with whole map, on all of them;
-merging with the direct compiler, on the first eight shells, on as many as the form allows (see `direct_limit`), since
-the direct compiler takes seconds where the others take a fraction of one.
+merging with the direct compiler, on the first eight shells, on as many as the form allows (see `direct_limit`), as it
+takes longer than both others together.
 """
 
 from __future__ import annotations

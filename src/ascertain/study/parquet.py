@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from contextlib import closing
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ascertain.errors import AscertainError, FileError
+from ascertain.model.files.json_text import parse_json
 
 
 def export_parquet(store: Path, path: Path) -> int:
@@ -25,13 +25,19 @@ def export_parquet(store: Path, path: Path) -> int:
             rows = connection.execute("SELECT number, data FROM result ORDER BY number").fetchall()
     except sqlite3.Error as reason:
         raise FileError(f"{store}: the results cannot be read ({reason})") from None
-    flat = [{"number": number, **_flatten(json.loads(text))} for number, text in rows]
+    flat = [{"number": number, **_flatten(_parse(store, number, text))} for number, text in rows]
     columns = dict.fromkeys(name for row in flat for name in row)
     table = arrow.table({name: [row.get(name) for row in flat] for name in columns})
     beside = path.with_name(f".{path.name}.part")
     parquet.write_table(table, beside)
     os.replace(beside, path)
     return len(rows)
+
+
+def _parse(store: Path, number: object, text: object) -> object:
+    if not isinstance(text, str):
+        raise FileError(f"{store}: result {number} is not text; the store is damaged")
+    return parse_json(text, f"{store}: result {number}")
 
 
 def _flatten(value: object, prefix: str = "") -> dict[str, Any]:

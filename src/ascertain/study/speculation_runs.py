@@ -15,7 +15,6 @@ from ascertain.instances.testbed import Testbed
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Observer, start_observer
 from ascertain.sequential.bank import Bank
-from ascertain.sequential.trigger import Trigger
 from ascertain.study.controller import outcome
 from ascertain.study.speculation_timeline import Moment, Strategy
 from ascertain.study.speculation_worker import CompileWorker
@@ -126,8 +125,7 @@ def run_in_earnest(
     stream = testbed.stream(operation)
     plant, state = testbed.plants[operation.slot.plant].plant, operation.true_endpoint
     background = _Background(worker, testbed.logged(operation), compiler)
-    assert settings.nominal is not None
-    gate = Trigger(settings.model, settings.nominal) if strategy == "gated background" else None
+    gate = settings.make_trigger() if strategy == "gated background" else None
     began = time.perf_counter_ns()
     if strategy == "full background":
         background.begin()

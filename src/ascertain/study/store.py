@@ -22,6 +22,8 @@ _SCHEMA = (
     ("about", "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"),
     ("result", "CREATE TABLE result (number INTEGER PRIMARY KEY, data TEXT NOT NULL)"),
 )
+_DAMAGE = (UnicodeDecodeError, MemoryError)
+"""What else SQLite raises over damaged files: names that are not UTF-8, and lengths that no memory has room for."""
 
 
 @final
@@ -79,11 +81,16 @@ def create_store(path: Path, about: Mapping[str, str]) -> Store:
     if path.exists():
         raise FileError(f"{path}: this file is already there; resume it, or choose another name")
     connection = _connect(path)
-    with _told(path), connection:
-        connection.execute("BEGIN")
-        for _, sql in _SCHEMA:
-            connection.execute(sql)
-        connection.executemany("INSERT INTO about VALUES (?, ?)", {"format": FORMAT, **about}.items())
+    try:
+        with _told(path), connection:
+            _log_ahead(connection)
+            connection.execute("BEGIN")
+            for _, sql in _SCHEMA:
+                connection.execute(sql)
+            connection.executemany("INSERT INTO about VALUES (?, ?)", {"format": FORMAT, **about}.items())
+    except BaseException:
+        connection.close()
+        raise
     return Store(path, connection)
 
 
@@ -93,18 +100,27 @@ def open_store(path: Path, about: Mapping[str, str]) -> Store:
         raise FileError(f"{path}: there is no such store to resume")
     connection = _connect(path)
     try:
-        found = _read_about(path, connection)
+        _check_about(path, _read_about(path, connection), about)
+        with _told(path):
+            _log_ahead(connection)
     except BaseException:
         connection.close()
         raise
+    return Store(path, connection)
+
+
+def _check_about(path: Path, found: Mapping[Any, Any], about: Mapping[str, str]) -> None:
     for name, value in {"format": FORMAT, **about}.items():
         if found.get(name) != value:
-            connection.close()
             raise FileError(
                 f"{path}: it was begun with {name} {found.get(name, 'unknown')!s:.16}, and this is {value:.16}; "
                 "settings are frozen once evaluation began: name a new study and give it a file of its own"
             )
-    return Store(path, connection)
+
+
+def _log_ahead(connection: sqlite3.Connection) -> None:
+    """Changes the file, so that one which is no store must have been refused before."""
+    connection.execute("PRAGMA journal_mode = WAL")
 
 
 def _read_about(path: Path, connection: sqlite3.Connection) -> dict[Any, Any]:
@@ -114,7 +130,7 @@ def _read_about(path: Path, connection: sqlite3.Connection) -> dict[Any, Any]:
         if tuple(schema) != _SCHEMA:
             raise FileError(f"{path}: this is not a store of results")
         return dict(connection.execute("SELECT name, value FROM about").fetchall())
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, *_DAMAGE):
         raise FileError(f"{path}: this is not a store of results, or it is damaged") from None
 
 
@@ -124,9 +140,8 @@ def _connect(path: Path) -> sqlite3.Connection:
         try:
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA cell_size_check = ON")
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("PRAGMA synchronous = FULL")
         except BaseException:
             connection.close()
             raise
@@ -147,7 +162,8 @@ class _told:  # noqa: N801  # reads as a word of the sentence "with told"
     ) -> None:
         if isinstance(value, sqlite3.IntegrityError):
             raise AscertainError(f"{self.path}: an operation has two results; the store was not written") from None
-        if getattr(value, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        name = getattr(value, "sqlite_errorname", "")
+        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or isinstance(value, _DAMAGE):
             raise FileError(f"{self.path}: the store is damaged, or is none; restore it from a copy") from None
         if isinstance(value, sqlite3.Error):
             raise FileError(f"{self.path}: {value}; a store has one writer, on a disk with room") from None

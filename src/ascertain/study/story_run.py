@@ -28,7 +28,6 @@ from ascertain.observer.stages import Acceptance
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.sequential.boolean_world import BooleanWorld
 from ascertain.sequential.evidence import Step
-from ascertain.sequential.trigger import Trigger
 from ascertain.study.controller import pose_endpoint
 from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.plant_task import PlantTask
@@ -136,10 +135,9 @@ def certify(
 
 def follow_trigger(settings: ObserverSettings, run: Run) -> tuple[float, ...]:
     """The trigger after each reading until the stage changed, recomputed."""
-    assert settings.nominal is not None
     steps: tuple[Step, ...] = run.observer.transcript
     end = run.observer.events[0].actions if run.observer.events else len(steps)
-    trigger, nats = Trigger(settings.model, settings.nominal), list[float]()
+    trigger, nats = settings.make_trigger(), list[float]()
     for step in steps[:end]:
         trigger.take(step)
         nats.append(trigger.nats)

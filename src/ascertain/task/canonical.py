@@ -13,6 +13,8 @@ from typing import Any
 
 from ascertain.errors import TaskError
 from ascertain.model import BooleanPlant, Machine, Model
+from ascertain.model.hidden import Belief, HiddenModel, JointLaw
+from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.plant_task import BitsRule, ExpressionRule, LabelRule, NominalRule, PlantTask, Question, StateRule
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, IntArray
@@ -37,6 +39,8 @@ def canonical_bytes(data: object) -> bytes:
 
 def task_data(task: Question) -> dict[str, Any]:
     """The task as plain data: dictionaries, lists, strings and integers."""
+    if isinstance(task, HiddenTask):
+        return _hidden_task_data(task)
     return _listed_data(task) if isinstance(task, Task) else _plant_task_data(task)
 
 
@@ -67,6 +71,39 @@ def _plant_task_data(task: PlantTask) -> dict[str, Any]:
         "cost": [str(c) for c in task.cost],
         "alpha": str(task.alpha),
         "beta": str(task.beta),
+    }
+
+
+def _hidden_task_data(task: HiddenTask) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": hidden_data(task.model),
+        "hypotheses": [
+            [name, _belief_data(belief), k] for name, belief, k in zip(task.name, task.belief, task.label, strict=True)
+        ],
+        "labels": list(task.labels),
+        "cost": [str(c) for c in task.cost],
+        "alpha": str(task.alpha),
+        "beta": str(task.beta),
+    }
+
+
+def _belief_data(belief: Belief) -> list[list[Any]]:
+    return [[s, str(p)] for s, p in belief]
+
+
+def hidden_data(model: HiddenModel) -> dict[str, Any]:
+    """A hidden model: its joint laws, each listed once in order of appearance, and which one holds where."""
+    number: dict[JointLaw, int] = {}
+    table = [[number.setdefault(law, len(number)) if law else None for law in row] for row in model.joint]
+    return {
+        "kind": model.kind,
+        "states": list(model.states),
+        "actions": list(model.actions),
+        "readings": list(model.readings),
+        "law": table,
+        "laws": [[[t, y, str(p)] for t, y, p in law] for law in number],
     }
 
 

@@ -13,9 +13,9 @@ from fractions import Fraction
 from typing import ClassVar, TypeAlias, cast, final
 
 from ascertain.errors import TaskError, did_you_mean
-from ascertain.model.abstract import check_names
 from ascertain.model.hidden import Belief, HiddenModel, certain, make_belief, sum_exactly
 from ascertain.model.hidden_build import complete_hidden, forbid_entering_hidden, restrict_hidden, with_hidden_reset
+from ascertain.model.names import check_names
 from ascertain.rational import have_small_denominator, rational_field
 from ascertain.task.labels import LabelSpec, label_states
 from ascertain.task.pattern import search_names
@@ -57,6 +57,7 @@ class HiddenTask:
             raise TaskError("a task needs at least one hypothesis, each with a belief, a name and a label")
         for belief, name in zip(self.belief, self.name, strict=True):
             self.model.check_belief(belief, f"hypothesis {name!r}")
+        check_names("hypothesis", self.name)
         if not all(0 <= k < len(self.labels) for k in self.label) or len(set(self.labels)) < len(self.labels):
             raise TaskError(f"labels must differ, and each hypothesis has one of them, 0 .. {len(self.labels) - 1}")
         if len(set(zip(self.belief, self.label, strict=True))) < len(self.belief):
@@ -70,6 +71,12 @@ class HiddenTask:
     @property
     def num_hypotheses(self) -> int:
         return len(self.belief)
+
+    def hypothesis_named(self, name: str, where: str = "hypothesis") -> int:
+        """The number of the hypothesis of that name; `where` begins the message when there is none."""
+        if name not in self.name:
+            raise TaskError(f"{where}: {name!r} is not a hypothesis{did_you_mean(name, self.name)}")
+        return self.name.index(name)
 
 
 def pose_hidden(

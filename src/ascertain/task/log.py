@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from ascertain.errors import FileError
-from ascertain.model.files.json_text import named, near
+from ascertain.model.files.json_text import NotStrict, decode_json, named, near
 from ascertain.model.files.text import read_text
 
 COLUMNS = ("command", "reading", "trusted")
@@ -63,7 +62,9 @@ def _json_rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         if not content.strip():
             continue
         try:
-            row = json.loads(content)
+            row = decode_json(content)
+        except NotStrict as reason:
+            raise FileError(f"{path}:{line}: {reason}") from None
         except (ValueError, RecursionError):
             raise FileError(f'{path}:{line}: not JSON; a line is like {{"command":"OPEN","reading":"ok"}}') from None
         if not isinstance(row, dict):

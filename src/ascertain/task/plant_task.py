@@ -16,6 +16,7 @@ from ascertain.errors import TaskError
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.expression import Expression, parse_expression
 from ascertain.rational import rational_field
+from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.labels import LabelSpec
 from ascertain.task.pose import Number, action_costs
 from ascertain.task.task import About, Task
@@ -107,7 +108,9 @@ class PlantTask:
                 return "nominal" if state == nominal else "other"
 
 
-Question: TypeAlias = Task | PlantTask
+PlainQuestion: TypeAlias = Task | PlantTask
+"""A question about a model whose transitions are certain."""
+Question: TypeAlias = PlainQuestion | HiddenTask
 """What an observer is to settle."""
 
 

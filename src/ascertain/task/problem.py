@@ -8,10 +8,10 @@ that is not known is an error that offers the one that was probably meant.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from ascertain.errors import AscertainError, FileError, LimitError, TaskError
 from ascertain.model import BooleanPlant, Model
@@ -31,7 +31,7 @@ from ascertain.task.fields import (
     read_value,
 )
 from ascertain.task.hidden_task import Beliefs, HiddenTask, pose_hidden, read_beliefs
-from ascertain.task.plant_task import Question, pose_plant
+from ascertain.task.plant_task import PlainQuestion, pose_plant
 from ascertain.task.pose import Log, Pattern, Reset, pose, prepare
 from ascertain.task.sections import ObserveSection, OperationSection, read_observe, read_operation
 from ascertain.task.source import read_source
@@ -54,7 +54,7 @@ class Problem:
     """What a problem file says."""
 
     path: Path
-    question: Question
+    question: PlainQuestion
     """What an observer is to settle; a Boolean plant is not enumerated for it unless the question needs that."""
     listed: Task | None
     """The same with every state listed; None when there are too many."""
@@ -88,6 +88,15 @@ class HiddenProblem:
     """What the reader of the model remarked on: what was not used, and what was changed."""
     sources: tuple[Path, ...]
     """The files that it was read from; none of them should be written over."""
+    observe: ObserveSection = field(default_factory=ObserveSection)
+
+    @property
+    def question(self) -> HiddenTask:
+        """What an observer is to settle."""
+        return self.task
+
+
+AnyProblem: TypeAlias = Problem | HiddenProblem
 
 
 def read_problem(path: str | Path) -> Problem:
@@ -95,13 +104,13 @@ def read_problem(path: str | Path) -> Problem:
     problem = read_any_problem(path)
     if isinstance(problem, HiddenProblem):
         raise TaskError(
-            f"{path}: the model is hidden, and this needs a machine, whose transitions are certain; inspect and "
-            "quotient take hidden models, and HiddenWorld observes them from Python"
+            f"{path}: the model is hidden, and this needs a machine, whose transitions are certain; observe settles "
+            "a question about a hidden model on its plant, and inspect and quotient say what can be told apart"
         )
     return problem
 
 
-def read_any_problem(path: str | Path) -> Problem | HiddenProblem:
+def read_any_problem(path: str | Path) -> AnyProblem:
     """Read, check and pose the problem of a file."""
     path = Path(path)
     data = parse_toml(read_text(path), str(path), parse_float=str)
@@ -114,7 +123,7 @@ def read_any_problem(path: str | Path) -> Problem | HiddenProblem:
         raise type(reason)(message if message.startswith(f"{path}:") else f"{path}: {message}") from None
 
 
-def _pose(path: Path, data: dict[str, Any]) -> Problem | HiddenProblem:
+def _pose(path: Path, data: dict[str, Any]) -> AnyProblem:
     check_keys("", data, TOP)
     sections = {name: read_section(data, name) for name in ("cost", "weights", "observe", "operation", *KEYS)}
     for name, known in KEYS.items():
@@ -145,11 +154,13 @@ def _pose(path: Path, data: dict[str, Any]) -> Problem | HiddenProblem:
 
 
 def _pose_hidden(path: Path, data: dict[str, Any], source: HiddenModel | Pomdp, words: dict[str, Any]) -> HiddenProblem:
-    unused = [f"[{name}]" for name in ("weights", "operation", "observe") if name in data]
+    section = read_section(data, "observe")
+    unused = [f"[{name}]" for name in ("weights", "operation") if name in data]
+    unused += [f"[observe] {key}" for key in ("compiler", "shells") if key in section]
     if unused:
         raise TaskError(f"{unused[0]} is for machines and Boolean plants; this model is hidden, so leave it out")
     model, notes = (source.model, source.notes) if isinstance(source, Pomdp) else (source, ())
-    return HiddenProblem(path, pose_hidden(model, **words), notes, _sources(path, data))
+    return HiddenProblem(path, pose_hidden(model, **words), notes, _sources(path, data), read_observe(section))
 
 
 def _words(
@@ -174,7 +185,7 @@ def _words(
     }
 
 
-def _question(model: Model | BooleanPlant, words: Mapping[str, Any], listed: Task | None) -> Question:
+def _question(model: Model | BooleanPlant, words: Mapping[str, Any], listed: Task | None) -> PlainQuestion:
     """The question as an observer wants it: about the plant itself, where it can be put like that."""
     if not isinstance(model, BooleanPlant):
         assert listed is not None

@@ -63,14 +63,18 @@ FORMATS: dict[str, Format] = {
 
 def read_model(path: str | Path) -> Machine | NoisyMachine | BooleanPlant | HiddenModel:
     """The model in a file, in the format that its suffix says."""
-    return _format_of(Path(path)).read(Path(path))
+    path = Path(path)
+    return _format_of(path).read(path)
 
 
 def read_listed(path: str | Path) -> Machine | NoisyMachine:
     """The model in a file with its states listed: a Boolean plant is enumerated, if it is small enough."""
     model = read_model(path)
     if isinstance(model, HiddenModel):
-        raise ModelError(f"{path}: this model is hidden; machines, whose transitions are certain, are needed here")
+        raise ModelError(
+            f"{path}: this model is hidden; machines, whose transitions are certain, are needed here; inspect takes "
+            "hidden models, and observe and quotient take a problem about one"
+        )
     return list_states(model) if isinstance(model, BooleanPlant) else model
 
 

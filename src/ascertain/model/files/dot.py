@@ -16,7 +16,6 @@ node the name of the state, as a JSON string, where the id cannot be the name; o
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NoReturn, cast, final
@@ -28,6 +27,7 @@ from ascertain.model.files.dot_labels import LabelError, json_text, read_pairs
 from ascertain.model.files.dot_syntax import Attributes, Graph, parse_graph
 from ascertain.model.files.dot_tokens import id_text
 from ascertain.model.files.dot_write import write_dot
+from ascertain.model.files.json_text import NotStrict, decode_json
 from ascertain.model.files.tables import check_size
 from ascertain.model.files.text import read_text
 from ascertain.model.machine import Machine
@@ -110,6 +110,8 @@ class _Reading:
             s, t = state[tail], state[head]
             for a, y in pairs:
                 rows.append((s, a, y, t, offset))
+            if len(rows) > len(self.graph.edges):
+                self.graph.check_number(len(rows), offset)
 
     def number_pairs(self, tail: str, head: str, attributes: Attributes, offset: int) -> list[tuple[int, int]]:
         action, reading = self.action, self.reading
@@ -209,7 +211,9 @@ def _read_extras(graph: Graph) -> dict[str, Any]:
         return {}
     where = f"{graph.where}: the graph's attribute 'ascertain'"
     try:
-        extras: Any = json.loads(json_text(graph.attributes["ascertain"]))
+        extras: Any = decode_json(json_text(graph.attributes["ascertain"]))
+    except NotStrict as reason:
+        raise FileError(f"{where}: {reason}") from None
     except (ValueError, RecursionError):
         raise FileError(f"{where} is not JSON; an object in a JSON string was expected") from None
     if not isinstance(extras, dict):

@@ -34,8 +34,8 @@ Members: TypeAlias = dict[str, None]
 MAX_NESTING = 64
 """Subgraphs within subgraphs."""
 MAX_NODES = 2**20
-MAX_EDGES = 2**22
-"""Subgraphs may stand for many more edges than the text has characters."""
+MAX_UNWRITTEN = 2**17
+"""Transitions beyond those that are written out: subgraphs, and the label of an `edge` statement, stand for many."""
 EDGE_DEFAULTS = ("label", "input", "output")
 """The attributes that an `edge` statement can give to a transition."""
 
@@ -67,6 +67,16 @@ class Graph:
     def fail(self, offset: int, message: str) -> NoReturn:
         """Raise the sentence, with file and line before it."""
         raise FileError(f"{self.where}: line {self.line(offset)}: {message}")
+
+    def check_number(self, transitions: int, offset: int) -> None:
+        """A short text stands for a bounded number of transitions; one that is written out has three characters."""
+        limit = MAX_UNWRITTEN + len(self.text) // 3
+        if transitions > limit:
+            self.fail(
+                offset,
+                f"subgraphs and common labels stand for more than {limit} transitions; a file of this size may have no "
+                "more, so write them out, or join fewer nodes",
+            )
 
 
 def parse_graph(text: str, where: str, *, quick: bool = True) -> Graph:
@@ -138,8 +148,6 @@ class _Parser:
                 self.graph.nodes[tail].update(attributes)
             else:
                 edges.append((tail, head, attributes, found.start(1)))
-                if len(edges) > MAX_EDGES:
-                    self.graph.fail(offset, f"the digraph has more than {MAX_EDGES} edges; no more are read")
             if members is not None:
                 members[tail] = members[head] = None
             offset = found.end()
@@ -204,8 +212,8 @@ class _Parser:
     def join(self, groups: list[list[str]], attributes: Attributes, start: int) -> None:
         """The edges of a chain of groups."""
         edges = self.graph.edges
-        if len(edges) + sum(len(tails) * len(heads) for tails, heads in pairwise(groups)) > MAX_EDGES:
-            self.graph.fail(start, f"the digraph has more than {MAX_EDGES} edges; no more are read")
+        more = sum(len(tails) * len(heads) for tails, heads in pairwise(groups))
+        self.graph.check_number(len(edges) + more, start)
         for tails, heads in pairwise(groups):
             edges.extend((tail, head, attributes, start) for tail in tails for head in heads)
 

@@ -22,8 +22,8 @@ NAME = r"[A-Za-z_\x80-\U0010ffff][A-Za-z_0-9\x80-\U0010ffff]*+(?!\.)"
 NUMBER = r"-?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?+)(?![A-Za-z_.\x80-\U0010ffff])"
 STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 
-_SKIP = re.compile(r"(?:^[ \t]*+\#[^\n]*+|[ \t\r]++|\n|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL | re.MULTILINE)
-_LEXEME = re.compile(rf"{NAME}|{NUMBER}|{STRING}|->|--|[{{}}\[\]=;,:+]", re.DOTALL)
+_SKIP = r"(?:^[ \t]*+\#[^\n]*+|[ \t\r]++|\n|//[^\n]*+|/\*.*?\*/)*+"
+_NEXT = re.compile(rf"{_SKIP}({NAME}|{NUMBER}|{STRING}|->|--|[{{}}\[\]=;,:+])?+", re.DOTALL | re.MULTILINE)
 _BRACKET = re.compile(r"<!--.*?(?:-->|\Z)|[<>]", re.DOTALL)
 _STRANGE = re.compile(rf"[^\s\[\]{{}};,\"]{{1,{SHOWN}}}")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
@@ -75,16 +75,19 @@ class Tokens:
 
     def advance(self) -> None:
         """Read the next lexeme."""
-        skipped = _SKIP.match(self.text, self.end)
-        self.offset = skipped.end() if skipped else self.end
-        found = _LEXEME.match(self.text, self.offset)
-        if found:
-            self.end = found.end()
-        elif self.text.startswith("<", self.offset):
+        found = _NEXT.match(self.text, self.end)
+        assert found is not None  # it matches nothing at all as well
+        self.end = found.end()
+        lexeme = found[1]
+        if lexeme is not None:
+            self.lexeme, self.offset = lexeme, self.end - len(lexeme)
+            return
+        self.offset = self.end
+        if self.text.startswith("<", self.offset):
             self.end = self.html_end()
         elif self.offset < len(self.text):
             self.fail(self.strange())
-        self.lexeme = self.text[self.offset : self.end] if self.offset < len(self.text) else ""
+        self.lexeme = self.text[self.offset : self.end]
 
     def html_end(self) -> int:
         """Where the bracket at hand is closed; comments do not count."""

@@ -24,27 +24,42 @@ def read_json_data(path: str | Path) -> object:
 
 def parse_json(text: str, where: str) -> object:
     """What a JSON text holds; `where` begins every error message."""
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        table = dict(pairs)
-        if len(table) < len(pairs):
-            twice = named(find_repeated([key for key, _ in pairs]))
-            raise FileError(f"{where}: the key {twice} stands twice in one object; each key may stand once")
-        return table
-
-    def refuse(constant: str) -> NoReturn:
-        raise FileError(f"{where}: {constant} is not a number of JSON; write an integer, or a rational as '1/2'")
-
     try:
-        return json.loads(text, object_pairs_hook=once, parse_constant=refuse)
+        return decode_json(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         problem = error.msg[:1].lower() + error.msg[1:]
         raise FileError(f"{where}: {place}: this is not JSON ({problem}); JSON text was expected") from None
     except RecursionError:
         raise FileError(f"{where}: the JSON is nested too deeply; a model needs four levels") from None
+    except NotStrict as error:
+        raise FileError(f"{where}: {error}") from None
     except ValueError:
         raise FileError(f"{where}: an integer has too many digits; at most 4300 are read") from None
+
+
+class NotStrict(ValueError):
+    """JSON that Python would read and we do not; the rest of a sentence says what it is."""
+
+
+def decode_json(text: str) -> Any:
+    """`json.loads` without its leniency: NotStrict where it would let something pass, its own errors otherwise."""
+    return _DECODER.decode(text)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        twice = named(find_repeated([key for key, _ in pairs]))
+        raise NotStrict(f"the key {twice} stands twice in one object; each key may stand once")
+    return table
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise NotStrict(f"{constant} is not a number of JSON; write an integer, or a rational as '1/2'")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse)
 
 
 def dump_line(value: object) -> str:

@@ -25,14 +25,15 @@ import numpy as np
 from ascertain.errors import FileError, LimitError
 from ascertain.model.files.text import read_text
 from ascertain.model.machine import Machine
-from ascertain.types import UNDEFINED, LongArray
+from ascertain.types import UNDEFINED, IntArray
 
 DontCare: TypeAlias = Literal["forbidden", "completed"]
 
-MAX_INPUT_BITS = 16
+MAX_INPUT_BITS = 20
 MAX_OUTPUT_BITS = 256
-MAX_CELLS = 20_000_000
-"""States times valuations of the inputs."""
+MAX_CELLS = 2**24
+"""States times valuations of the inputs, and what all lines say of them; as many are read in a second or so."""
+_BITS = frozenset("01-")
 _COUNTS = (".p", ".s")
 _IGNORED = (".start_kiss", ".end_kiss", ".ilb", ".ob", ".e", ".end")
 
@@ -73,30 +74,25 @@ class KissTable:
 
     def machine(self, dont_care: DontCare = "forbidden") -> Machine:
         """The machine, its don't-cares forbidden or completed."""
-        states, actions = self.states, tuple("".join(bits) for bits in product("01", repeat=self.num_inputs))
+        states, num_actions = self.states, 1 << self.num_inputs
         said = sum((len(states) if row.state is None else 1) << row.inputs.count("-") for row in self.rows)
-        if max(len(states) * len(actions), said) > MAX_CELLS:
+        if max(len(states) * num_actions, said) > MAX_CELLS:
             raise LimitError(
-                f"{self.where}: {len(states)} states, {len(actions)} inputs and {said} cells once every '-' and '*' is "
+                f"{self.where}: {len(states)} states, {num_actions} inputs and {said} cells once every '-' and '*' is "
                 f"written out; at most {MAX_CELLS} are read"
             )
         filled = _Filling(self, states)
         for row in self.rows:
             filled.add(row)
-        successor, output = filled.successor, filled.output
-        readings = list(filled.readings)
-        if dont_care == "completed":
-            zero = filled.reading("0" * self.num_outputs)
-            readings = list(dict.fromkeys(word.replace("-", "0") for word in filled.readings))
-            closed = np.array([readings.index(word.replace("-", "0")) for word in filled.readings], dtype=np.int32)
-            stay = np.broadcast_to(np.arange(len(states), dtype=np.int32)[:, None], successor.shape)
-            output = closed[np.where(output == UNDEFINED, zero, output)]
-            successor = np.where(successor == UNDEFINED, stay, successor)
-        else:
-            is_open = np.array(["-" in word for word in readings])
-            undefined = (successor == UNDEFINED) | is_open[output]
-            successor, output = np.where(undefined, UNDEFINED, successor), np.where(undefined, UNDEFINED, output)
-        return _without_unused(states, actions, readings, successor, output)
+        successor, output, readings = filled.complete() if dont_care == "completed" else filled.forbid()
+        return Machine(
+            states=states,
+            actions=tuple(map("".join, product("01", repeat=self.num_inputs))),
+            readings=readings,
+            successor=successor,
+            output=output,
+            initial=(0,),
+        )
 
 
 def read_kiss2(path: str | Path, dont_care: DontCare = "forbidden") -> Machine:
@@ -156,35 +152,51 @@ def write_kiss2(machine: Machine) -> str:
 
 @final
 class _Filling:
-    """The tables of a machine while lines are put into them; what two lines say of one cell must agree."""
+    """What is said of every cell while lines are put into the table; two lines about one cell must agree.
+
+    A cell holds the number of what is said, a next state and an output, so that a line is one assignment, and so is
+    every question about all cells. Cells of which nothing is said hold -1, which as an index is the last place.
+    """
 
     def __init__(self, table: KissTable, states: tuple[str, ...]) -> None:
         self.where, self.number = table.where, {name: s for s, name in enumerate(states)}
-        shape = (len(states), 1 << table.num_inputs)
-        self.successor = np.full(shape, UNDEFINED, dtype=np.int32)
-        self.output = np.full(shape, UNDEFINED, dtype=np.int32)
-        self.readings: dict[str, int] = {}
-
-    def reading(self, word: str) -> int:
-        return self.readings.setdefault(word, len(self.readings))
+        self.shape = (len(states), 1 << table.num_inputs)
+        self.zeros = "0" * table.num_outputs
+        self.cells = np.full((len(states), *[2] * table.num_inputs), UNDEFINED, dtype=np.int32)
+        self.said: dict[tuple[int, str], int] = {}
 
     def add(self, row: Row) -> None:
         s = slice(None) if row.state is None else self.number[row.state]
-        a = _valuations(row.inputs)
+        view = self.cells[(s, *(slice(None) if bit == "-" else int(bit) for bit in row.inputs), ...)]
         target = UNDEFINED if row.target is None else self.number[row.target]
-        output = self.reading(row.output)
-        known = self.output[s, a] != UNDEFINED
-        if np.any(known & ((self.output[s, a] != output) | (self.successor[s, a] != target))):
+        what = self.said.setdefault((target, row.output), len(self.said))
+        if np.any((view != UNDEFINED) & (view != what)):
             _fail(f"{self.where}:{row.line}", "an earlier line says something else about this input and state")
-        self.successor[s, a], self.output[s, a] = target, output
+        view[...] = what
 
+    def forbid(self) -> tuple[IntArray, IntArray, tuple[str, ...]]:
+        """The tables of successors and outputs, and the readings; what is open is not defined."""
+        whole = {what: pair for pair, what in self.said.items() if pair[0] != UNDEFINED and "-" not in pair[1]}
+        readings = sorted({word for _, word in whole.values()}) or [next(iter(self.said))[1]]
+        place = {word: y for y, word in enumerate(readings)}
+        successor, output = np.full((2, len(self.said) + 1), UNDEFINED, dtype=np.int32)
+        for what, (target, word) in whole.items():
+            successor[what], output[what] = target, place[word]
+        cells = self.cells.reshape(self.shape)
+        return successor[cells], output[cells], tuple(readings)
 
-def _valuations(inputs: str) -> LongArray:
-    """The numbers of the valuations that a pattern stands for."""
-    numbers = np.zeros(1, dtype=np.int64)
-    for c in inputs:
-        numbers = 2 * numbers + int(c) if c != "-" else np.concatenate([2 * numbers, 2 * numbers + 1])
-    return numbers
+    def complete(self) -> tuple[IntArray, IntArray, tuple[str, ...]]:
+        """The same; what is open is 0, or the state itself."""
+        cells = self.cells.reshape(self.shape)
+        words = [word.replace("-", "0") for _, word in self.said]
+        silent = [self.zeros] if np.any(cells == UNDEFINED) else []
+        readings = sorted({*words, *silent})
+        place = {word: y for y, word in enumerate(readings)}
+        output = np.array([*map(place.__getitem__, words), place.get(self.zeros, UNDEFINED)], dtype=np.int32)
+        successor = np.array([*(target for target, _ in self.said), UNDEFINED], dtype=np.int32)[cells]
+        stay = np.arange(self.shape[0], dtype=np.int32)[:, None]
+        np.copyto(successor, stay, where=successor == UNDEFINED)
+        return successor, output[cells], tuple(readings)
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -209,12 +221,16 @@ def _read_row(fields: list[str], line: int, sizes: dict[str, int], here: str) ->
     if len(fields) != 4:
         _fail(here, f"{len(fields)} fields; a line is INPUT STATE NEXT OUTPUT")
     inputs, state, target, output = fields
-    for name, word, size in (("input", inputs, sizes[".i"]), ("output", output, sizes[".o"])):
-        if len(word) != size or not set(word) <= set("01-"):
-            _fail(here, f"the {name} {word[:40]!r} must be {size} of the signs 0, 1 and -")
+    _check_bits("input", inputs, sizes[".i"], here)
+    _check_bits("output", output, sizes[".o"], here)
     if state == "-":
         _fail(here, "'-' is no present state; name one, or write * for every one")
     return Row(line, inputs, None if state == "*" else state, None if target in "*-" else target, output)
+
+
+def _check_bits(name: str, word: str, size: int, here: str) -> None:
+    if len(word) != size or not _BITS.issuperset(word):
+        _fail(here, f"the {name} {word[:40]!r} must be {size} of the signs 0, 1 and -")
 
 
 def _check_counts(table: KissTable, sizes: dict[str, int]) -> None:
@@ -222,22 +238,6 @@ def _check_counts(table: KissTable, sizes: dict[str, int]) -> None:
         raise FileError(f"{table.where}: .s says {sizes['.s']} states, but {len(table.states)} are named")
     if sizes.get(".p", len(table.rows)) != len(table.rows):
         raise FileError(f"{table.where}: .p says {sizes['.p']} lines, but the table has {len(table.rows)}")
-
-
-def _without_unused(
-    states: tuple[str, ...], actions: tuple[str, ...], readings: list[str], successor: np.ndarray, output: np.ndarray
-) -> Machine:
-    used = sorted((y for y in range(len(readings)) if np.any(output == y)), key=lambda y: readings[y]) or [0]
-    place = np.full(len(readings) + 1, UNDEFINED, dtype=np.int32)
-    place[used] = np.arange(len(used))
-    return Machine(
-        states=states,
-        actions=actions,
-        readings=tuple(readings[y] for y in used),
-        successor=successor.astype(np.int32),
-        output=place[output],
-        initial=(0,),
-    )
 
 
 def _as_bits(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -29,11 +29,14 @@ from typing import NoReturn, final
 from ascertain.errors import FileError, LimitError
 from ascertain.model.files.pomdp_rows import InexactRows, Row, settle_row, show_sum
 from ascertain.model.files.pomdp_syntax import Reading
+from ascertain.model.files.pomdp_tokens import MAX_KEPT
 from ascertain.model.files.text import read_text
-from ascertain.model.hidden import HiddenModel, JointLaw, make_belief, make_joint
+from ascertain.model.hidden import HiddenModel, JointLaw, make_belief
 
 MAX_ENTRIES = 4_000_000
 """Entries of the joint law, equal rows counted once."""
+MAX_UNWRITTEN = 250_000
+"""Of these, beyond two for each character of the text: a short file may multiply a few long rows."""
 
 
 @final
@@ -73,7 +76,7 @@ def _settle(said: Reading, inexact: InexactRows) -> list[str]:
     states, actions = said.names["states"], said.names["actions"]
     changed: list[tuple[str, int, Fraction]] = []
     if said.start is not None:
-        error = settle_row(said.start, f"{said.where}:{said.start_line}: start: the belief", inexact)
+        error = settle_row(said.start, lambda: f"{said.where}:{said.start_line}: start: the belief", inexact)
         changed.append(("start", int(error != 0), error))
     for rows in (said.transition, said.observation):
         number, worst = rows.settle(lambda a, s: f"the row of action {actions[a]!r} and state {states[s]!r}", inexact)
@@ -97,12 +100,20 @@ def _remarks(said: Reading) -> Iterable[str]:
 
 @final
 class _Joining:
-    """The joint laws while they are made; equal rows of T are joined once."""
+    """The joint laws while they are made; what the same rows of T and O give is joined once, and shared."""
 
     def __init__(self, said: Reading) -> None:
         self.said = said
-        self.known: dict[tuple[int, int], JointLaw] = {}
+        self.limit = min(MAX_ENTRIES, MAX_UNWRITTEN + 2 * said.size_of_text)
         self.num_entries = 0
+        self.known: dict[tuple[int, int], JointLaw] = {}
+        """By action and long row of T."""
+        self.joined: dict[tuple[int, ...], JointLaw] = {}
+        """By row of T and the rows of O of its states, which many actions share."""
+        self.columns: dict[int, list[tuple[int, Fraction]]] = {}
+        """By row: its entries in ascending order."""
+        self.products: dict[tuple[int, int], Fraction] = {}
+        """By the numbers themselves, which the rows keep: hashing fractions takes longer than multiplying them."""
 
     def join(self) -> tuple[tuple[JointLaw, ...], ...]:
         num_states, num_actions = self.said.size("states"), self.said.size("actions")
@@ -112,22 +123,54 @@ class _Joining:
         row = self.said.transition.rows.get((a, s))
         if row is None:
             self.lack("T", a, s)
-        if (a, id(row)) not in self.known:
-            self.known[a, id(row)] = self.join_row(a, row)
-        return self.known[a, id(row)]
+        if len(row) == 1:  # quicker to look at than to remember
+            return self.join_row(a, row)
+        law = self.known.get((a, id(row)))
+        if law is None:
+            law = self.known[a, id(row)] = self.join_row(a, row)
+        return law
 
     def join_row(self, a: int, row: Row) -> JointLaw:
-        entries: dict[tuple[int, int], Fraction] = {}
-        for t, p in row.items():
-            given = self.said.observation.rows.get((a, t))
-            if given is None:
-                self.lack("O", a, t)
-            self.num_entries += len(given)
-            if self.num_entries > MAX_ENTRIES:
-                raise LimitError(f"{self.said.where}: the joint law has more than {MAX_ENTRIES} entries, the most read")
-            for y, q in given.items():
-                entries[t, y] = p * q
-        return make_joint(entries)
+        rows = self.said.observation.rows
+        given = [rows.get((a, t)) or self.lack("O", a, t) for t in row]
+        key = (id(row), *map(id, given))
+        law = self.joined.get(key)
+        if law is None:
+            self.count(sum(map(len, given)))
+            law = self.joined[key] = self.multiply_rows(row, given)
+        return law
+
+    def multiply_rows(self, row: Row, given: list[Row]) -> JointLaw:
+        multiply = self.multiply
+        if len(given) == 1:
+            [(t, p)] = row.items()
+            return tuple([(t, y, multiply(p, q)) for y, q in self.sorted(given[0])])
+        readings = dict(zip(row, given, strict=True))
+        return tuple([(t, y, multiply(p, q)) for t, p in self.sorted(row) for y, q in self.sorted(readings[t])])
+
+    def count(self, entries: int) -> None:
+        self.num_entries += entries
+        if self.num_entries > self.limit:
+            raise LimitError(
+                f"{self.said.where}: the joint law has more than {self.limit} entries, the most for a file of this size"
+            )
+
+    def sorted(self, row: Row) -> list[tuple[int, Fraction]]:
+        if len(row) == 1:
+            return list(row.items())
+        found = self.columns.get(id(row))
+        if found is None:
+            found = self.columns[id(row)] = sorted(row.items())
+        return found
+
+    def multiply(self, p: Fraction, q: Fraction) -> Fraction:
+        """Laws repeat a few numbers, so that a product is mostly known."""
+        found = self.products.get((id(p), id(q)))
+        if found is None:
+            found = p * q
+            if len(self.products) < MAX_KEPT:
+                self.products[id(p), id(q)] = found
+        return found
 
     def lack(self, letter: str, a: int, s: int) -> NoReturn:
         actions, states = self.said.names["actions"], self.said.names["states"]

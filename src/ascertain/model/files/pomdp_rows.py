@@ -19,8 +19,8 @@ Row: TypeAlias = dict[int, Fraction]
 Describe: TypeAlias = Callable[[int, int], str]
 """What to call the row of an action and a state."""
 
-MAX_WRITES = 4_000_000
-"""Entries, and whole rows, that a file may write, wildcards written out."""
+MAX_UNWRITTEN = 400_000
+"""Entries, and whole rows, that wildcards and matrices may write beyond what stands in the text."""
 TOLERANCE = Fraction(1, 100_000)
 """How far from 1 a row may be that is renormalised."""
 
@@ -29,8 +29,10 @@ TOLERANCE = Fraction(1, 100_000)
 class Rows:
     """`rows[a, s]`, with the line that each was last written in. Zeros are not kept."""
 
-    def __init__(self, letter: str, where: str) -> None:
+    def __init__(self, letter: str, where: str, size: int) -> None:
         self.letter, self.where = letter, where
+        self._limit = MAX_UNWRITTEN + size // 2
+        """An entry that is written out takes two characters at least, of the `size` that the text has."""
         self.rows: dict[tuple[int, int], Row] = {}
         self.line: dict[tuple[int, int], int] = {}
         self._own: set[tuple[int, int]] = set()
@@ -70,10 +72,10 @@ class Rows:
 
     def _count(self, writes: int, line: int) -> None:
         self._num_writes += writes
-        if self._num_writes > MAX_WRITES:
+        if self._num_writes > self._limit:
             raise LimitError(
-                f"{self.where}:{line}: {self.letter}: more than {MAX_WRITES} entries once wildcards and matrices are "
-                "written out; a smaller model is needed"
+                f"{self.where}:{line}: {self.letter}: more than {self._limit} entries once wildcards and matrices are "
+                "written out, the most for a file of this size; a smaller model is needed"
             )
 
     def settle(self, describe: Describe, inexact: InexactRows) -> tuple[int, Fraction]:
@@ -81,25 +83,28 @@ class Rows:
         errors: dict[int, Fraction] = {}
         for key, row in self.rows.items():
             if id(row) not in errors:
-                here = f"{self.where}:{self.line[key]}: {self.letter}: {describe(*key)}"
-                errors[id(row)] = settle_row(row, here, inexact)
-        worst = max(errors.values(), default=Fraction(0))
-        return sum(errors[id(row)] != 0 for row in self.rows.values()), worst
+                errors[id(row)] = settle_row(row, lambda key=key: self._name(key, describe), inexact)
+        changed = {row for row, error in errors.items() if error}
+        number = sum(id(row) in changed for row in self.rows.values()) if changed else 0
+        return number, max(errors.values(), default=Fraction(0))
+
+    def _name(self, key: tuple[int, int], describe: Describe) -> str:
+        return f"{self.where}:{self.line[key]}: {self.letter}: {describe(*key)}"
 
 
-def settle_row(row: Row, here: str, inexact: InexactRows) -> Fraction:
+def settle_row(row: Row, here: Callable[[], str], inexact: InexactRows) -> Fraction:
     """Check that a row sums to one, or divide it by its sum; how far it was off."""
     if not have_small_denominator(row.values()):
-        raise FileError(f"{here} needs a huge common denominator; round its numbers")
+        raise FileError(f"{here()} needs a huge common denominator; round its numbers")
     total = sum_exactly(row.values())
+    if total == 1:
+        return Fraction(0)
     error = abs(total - 1)
-    if error == 0:
-        return error
     if error > TOLERANCE:
-        raise FileError(f"{here} sums to {show_sum(total)}; it must sum to 1")
+        raise FileError(f"{here()} sums to {show_sum(total)}; it must sum to 1")
     if inexact == "refused":
         raise FileError(
-            f"{here} sums to {show_sum(total)}, not exactly 1; write its numbers as fractions, or say inexact_rows "
+            f"{here()} sums to {show_sum(total)}, not exactly 1; write its numbers as fractions, or say inexact_rows "
             '= "renormalised" in a problem file'
         )
     for c in row:

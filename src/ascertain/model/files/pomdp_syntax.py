@@ -13,8 +13,9 @@ from ascertain.model.files.pomdp_tokens import PREAMBLE, RESERVED, Tokens, is_nu
 
 MAX_NAMES = 100_000
 """States, actions or readings."""
-MAX_CELLS = 2_000_000
-"""States times actions."""
+MAX_CELLS = 100_000
+"""States times actions, each with a law of its own."""
+_CERTAIN = Fraction(1)
 
 
 @final
@@ -31,7 +32,8 @@ class Reading:
         """Whether numbers stand for places, as no name is a number itself."""
         self.start: Row | None = None
         self.start_line = 0
-        self.transition, self.observation = Rows("T", where), Rows("O", where)
+        self.transition, self.observation = Rows("T", where, len(text)), Rows("O", where, len(text))
+        self.size_of_text = len(text)
         self.num_rewards = 0
 
     def read(self) -> None:
@@ -157,7 +159,7 @@ class Reading:
             if n != width:
                 tokens.fail(f"identity needs as many {columns} as states; there are {width} and {n}")
             for s in range(n):
-                rows.put_row(actions, [s], {s: Fraction(1)}, tokens.line)
+                rows.put_row(actions, [s], {s: _CERTAIN}, tokens.line)
         elif tokens.peek() == "uniform":
             rows.put_row(actions, range(n), self.read_row(columns), tokens.line)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from secrets import token_hex
-from stat import S_ISREG
+from stat import S_ISDIR, S_ISREG
 
 from ascertain.errors import FileError
 
@@ -30,15 +30,18 @@ def read_text(path: str | Path) -> str:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        status = path.stat()
-        if path.is_dir():
+        status = os.stat(path)
+        if S_ISDIR(status.st_mode):
             raise FileError(f"{path}: this is a directory; a file was expected")
         if not S_ISREG(status.st_mode):
             raise FileError(f"{path}: this is not a regular file; a file on disk was expected")
         if status.st_size > MAX_BYTES:
             raise FileError(f"{path}: the file has {status.st_size} bytes; at most {MAX_BYTES} are read")
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+        with open(path, "rb") as stream:
+            # A little more than the size that was said, so that a file which grows meanwhile is noticed.
+            data = stream.read(status.st_size + 1)
+            if len(data) > status.st_size:
+                data += stream.read(MAX_BYTES + 1 - len(data))
     except FileNotFoundError:
         raise FileError(f"{path}: there is no such file; check the path{_near(path)}") from None
     except (OSError, ValueError) as error:
