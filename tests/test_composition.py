@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 
 from ascertain.errors import LimitError, TaskError
 from ascertain.instances.registers import far_sensor, permutation_automaton, ring_register, sensor_bank
+from ascertain.model import NoisyMachine
+from ascertain.policy.automaton import Automaton
 from ascertain.policy.evaluate import evaluate
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
+from ascertain.sequential.balancing import bound_by_columns
 from ascertain.sequential.composition import cheapest_return, compose, skeleton
 from ascertain.sequential.driven import Effort, drive
 from ascertain.sequential.guiding import Informative
@@ -151,3 +154,42 @@ def test_a_loop_brings_every_state_back_and_there_is_none_where_states_merge() -
 def test_ledgers_refuse_questions_about_the_current_state() -> None:
     with pytest.raises(TaskError, match="about the start"):
         open_book(pose(sensor_bank(3), about="current", flip=TENTH))
+
+
+def test_ruling_out_a_dead_hypothesis_can_free_an_action_and_no_bound_forgets_that() -> None:
+    """`meet` hardly leaves 'odd' alive; only `look` rules it out and so frees `tell`; `weigh` is dear."""
+    hardly = Fraction(1, 10**9)
+    laws = (
+        ((0, Fraction(1, 2)), (1, Fraction(1, 2))),
+        ((0, hardly), (1, 1 - hardly)),
+        ((0, Fraction(1)),),
+        ((1, Fraction(1)),),
+        ((0, Fraction(999, 1000)), (1, Fraction(1, 1000))),
+        ((0, Fraction(1, 1000)), (1, Fraction(999, 1000))),
+    )
+    law = [[0, -1, -1, -1], [0, -1, -1, -1], [1, -1, -1, -1], [-1, 2, 4, 4], [-1, 2, 5, 5], [-1, 3, -1, 5]]
+    after = [[3, -1, -1, -1], [4, -1, -1, -1], [5, -1, -1, -1], [-1, 3, 3, 3], [-1, 4, 4, 4], [-1, 5, -1, 5]]
+    model = NoisyMachine(
+        states=("left", "right", "odd", "left met", "right met", "odd met"),
+        actions=("meet", "look", "tell", "weigh"),
+        readings=("0", "1"),
+        successor=np.array(after, dtype=np.int32),
+        law=np.array(law, dtype=np.int32),
+        laws=laws,
+    )
+    costs = {"meet": 1, "look": 1, "tell": 1, "weigh": 100}
+    task = pose(model, hypotheses=["left", "right", "odd"], cost=costs, alpha=ALPHA, beta=ALPHA)
+    achieved = Automaton(
+        (0, 1, 1, 2, -1, -1, -1),
+        (-1, -1, -1, -1, 0, 1, 2),
+        ({0: 1, 1: 2}, {0: 3, 1: 6}, {0: 3, 1: 6}, {0: 4, 1: 5}, {}, {}, {}),
+    )
+    assert max(evaluate(task, achieved).wrong) <= ALPHA
+    cost = max(evaluate(task, achieved).costs)
+    assert cost == 3
+    assert bound_by_columns(task, ALPHA, ALPHA) <= cost
+    found = drive(task, ALPHA, ALPHA, effort=SMALL)
+    assert found.lower is not None
+    assert found.lower <= cost
+    assert found.cost is not None
+    assert found.cost < cost + Fraction(1, 1000)

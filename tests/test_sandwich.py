@@ -20,7 +20,7 @@ from ascertain.policy.product import Product
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
 from ascertain.sequential.balancing import Pains
-from ascertain.sequential.composition import compose, skeleton
+from ascertain.sequential.composition import CertifiedTree, compose, skeleton
 from ascertain.sequential.driven import Effort
 from ascertain.sequential.factors import evaluate_form, find_factors, transform
 from ascertain.sequential.measuring import measure_wrong
@@ -241,3 +241,12 @@ def test_every_instance_of_the_suite_can_be_posed() -> None:
         assert question.alpha == 0
     policy = named("register 4, nominal or not").policy
     assert isinstance(policy.decide(policy.start()), Ask)
+
+
+def test_a_question_about_the_current_state_is_bounded_and_settled_by_a_tree() -> None:
+    found = sandwich(pose(far_sensor(3), flip=Fraction(1, 10), about="current", alpha="1/100", beta="1/100"))
+    assert found.lower is not None
+    assert found.upper is not None
+    assert 0 < found.lower <= found.upper
+    assert isinstance(found.policy, CertifiedTree)
+    assert found.upper_by_method.keys() == {"uniform tree", "tree"}

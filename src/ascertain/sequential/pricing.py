@@ -15,7 +15,7 @@ unnormalised weights mu_h = w_h * (likelihood of the readings under h):
 *Why a ledger may be used.* W increases in every mu_h, being an infimum of sums with coefficients that are not negative.
 A ledger's weights never exceed the true ones: penalties are rounded up, and what is dead is dropped. So W on ledgers is
 at most W; and iterating from zero stays below the solution, each update being shrunk by more than its rounding
-(`kernels/ledgers.py`). Actions on dead ranks that a ledger leaves out tell the living nothing, and cost.
+(`kernels/ledgers.py`). Actions on dead ranks that a ledger leaves out tell the living nothing, free nothing, and cost.
 
 The policy of the minimum is what an optimal one looks like at those prices. Raising A makes it more careful: the least
 A at which its risk, evaluated exactly, is within alpha gives an upper bound; the best prices found give the lower one.

@@ -191,7 +191,7 @@ class _Chain:
         self.target = np.where(target >= 0, np.searchsorted(known, target), self.sink).astype(np.int64)
         self.chance: FloatArray = np.concatenate([edge[2] for edge in edges])
         inward = np.bincount(self.target, minlength=self.sink + 1)
-        self.inward = int(inward[:-1].max(initial=0))
+        self.inward = int(inward.max())
         node = known // (self.book.num_slots * self.num_states)
         self.choice = np.append(self.policy.choice[node], ABSTAIN)
         self.slot = np.append((known // self.num_states) % self.book.num_slots, 0)

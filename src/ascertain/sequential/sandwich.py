@@ -177,9 +177,10 @@ class _Noisy:
             return _infinite(self.alpha, self.beta, pairwise.pair)
         self.tell("composing trees of tests")
         self.try_trees()
-        self.try_driven(program)
-        self.tell("balancing a policy over the hypotheses")
-        self.try_balanced()
+        if self.task.about == "start":  # ledgers keep what hypotheses began as
+            self.try_driven(program)
+            self.tell("balancing a policy over the hypotheses")
+            self.try_balanced()
         values = [value for value in self.lower.values() if value is not None]
         cost, policy, risk = self.best or (None, None, None)
         return Sandwich(

@@ -158,7 +158,8 @@ class Spreading:
     def find_allowed(self, state: IntArray, penalty: LongArray) -> BoolArray:
         """Which actions every hypothesis with a place allows and are of use; which ranks are not dead.
 
-        An action that moves no hypothesis left, and reads alike in all of them, leads back to where it was asked.
+        An action that moves no hypothesis with a place, and reads alike in all of them, leads back to where it was
+        asked. Those with a place count although they are dead: ruling one out may free an action that it forbids.
         """
         if self.book.exchangeable:
             return penalty < DEAD
@@ -166,9 +167,8 @@ class Spreading:
         after, law = self.book.successor[place], self.book.task.model.behaviour[place]
         allowed = ((after != UNDEFINED) | gone[:, :, None]).all(axis=1)
         moves = ((after != place[:, :, None]) & ~gone[:, :, None]).any(axis=1)
-        alive = penalty < DEAD
-        some = law[np.arange(len(law)), alive.argmax(axis=1)]
-        tells = ((law != some[:, None, :]) & alive[:, :, None]).any(axis=1)
+        some = law[np.arange(len(law)), (penalty < DEAD).argmax(axis=1)]
+        tells = ((law != some[:, None, :]) & ~gone[:, :, None]).any(axis=1)
         return allowed & (moves | tells)
 
     def find_closed(self, penalty: LongArray) -> BoolArray:
