@@ -97,5 +97,8 @@ class BeliefTrigger(AbstractTrigger[BeliefCase]):
 
 
 def _log(value: Fraction) -> float:
-    """The logarithm of a positive rational of any size."""
-    return math.log(value.numerator) - math.log(value.denominator)
+    """The logarithm of a positive rational: of the quotient, since those of long integers have lost digits by then."""
+    try:
+        return math.log(value.numerator / value.denominator)
+    except OverflowError:
+        return math.log(value.numerator) - math.log(value.denominator)
