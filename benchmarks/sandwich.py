@@ -1,8 +1,8 @@
 """The sandwich over the suite of noisy questions: `python -m benchmarks.sandwich [--models DIR] [--only WORD]`.
 
 For every instance: L and U with their ratio and the method that gave U; where all memories can be listed, the optimum
-enclosed by the dynamic program on the lattice of likelihoods (mixtures of policies from below, U itself from above) and
-U over its lower end; beside them the paper's construction alone, the
+enclosed by the dynamic program on the lattice of likelihoods (mixtures of policies from below, or whatever bound is
+better, and U itself from above) and U over its lower end; beside them the paper's construction alone, the
 pairwise bound and the uniform split over the deterministic tree; and the wrong-answer probability of the policy, as
 certified and as measured by importance sampling, with its standard error: the certified one is evaluated, and decides.
 Geometric means of the ratios at the end.
@@ -82,7 +82,7 @@ def report(instance: Instance, runs: int, ours: list[float], papers: list[tuple[
 def enclose_optimum(question: Task | PlantTask, found: Sandwich) -> tuple[str, str]:
     """The optimum between two ends, where all memories can be listed, and U over the lower end.
 
-    No policy is cheaper than the best mixture of policies, and U is one policy: the optimum lies between the two.
+    No policy is cheaper than the best mixture of policies, or than L, and U is one policy: the optimum lies between.
     """
     if not isinstance(question, Task) or found.upper is None:
         return "-", "-"
@@ -92,7 +92,8 @@ def enclose_optimum(question: Task | PlantTask, found: Sandwich) -> tuple[str, s
         _, mixture = mix_plans(task, ALPHA, BETA, Pains(), named=named, most=Pains().max_bounded)
     except LimitError:
         return "-", "-"
-    return f"{float(mixture.lower):.2f}..{float(found.upper):.2f}", ratio(mixture.lower, found.upper)
+    lower = max(mixture.lower, found.lower or Fraction(0))
+    return f"{float(lower):.2f}..{float(found.upper):.2f}", ratio(lower, found.upper)
 
 
 def keep(

@@ -421,12 +421,12 @@ def test_a_plant_of_26_bits_of_which_two_states_are_listed_is_followed_at_once()
 
 @pytest.mark.slow
 def test_a_machine_of_a_hundred_thousand_states_is_followed_through_six_hundred_steps() -> None:
-    """No state is beaten before the last steps, so that all of them are followed to the end."""
+    """With half of the readings wrong, a rival is beaten by 231 of them, which takes nearly all steps."""
     n, rng = 100_000, Random(1)
     successor = np.array([[(s + 1) % n, (s * 7 + 3) % n] for s in range(n)], dtype=np.int32)
     output = np.array([[rng.randrange(2), rng.randrange(2)] for _ in range(n)], dtype=np.int32)
     machine = with_flip(build(successor.tolist(), output.tolist()), Fraction(1, 10))
-    question = replace(identify(machine, [int(s == 5) for s in range(n)]), alpha=Fraction(1, 10**500))
+    question = replace(identify(machine, [int(s == 5) for s in range(n)]), alpha=Fraction(1, 10**220))
     state, steps = 5, []
     for _ in range(600):
         action = rng.randrange(2)

@@ -25,7 +25,7 @@ from tests.strategies import noisy_machines, tasks
 
 TENTH = Fraction(1, 10)
 LOOSE = Fraction(1, 20)
-SMALL = Pains(max_memories=400, max_bounded=400, work=20_000, dives=2, starts=2, changes=10)
+SMALL = Pains(max_memories=400, max_bounded=400, work=20_000, dives=2, starts=2, changes=10, ends=20, branches=2)
 tiny = noisy_machines(max_states=3, max_actions=2, max_readings=2, max_laws=2)
 
 

@@ -34,7 +34,7 @@ from tests.reference.optimum import optimum
 from tests.strategies import machines, noisy_machines, tasks
 
 ALPHA, BETA, TENTH = Fraction(1, 4_000_000), Fraction(1, 1000), Fraction(1, 10)
-FEW = Pains(max_memories=1000, max_bounded=1000, work=100_000, dives=2, starts=2, changes=10)
+FEW = Pains(max_memories=1000, max_bounded=1000, work=100_000, dives=2, starts=2, changes=10, ends=20, branches=2)
 QUICK = Labour(Effort(max_nodes=2000, max_likely=2000, rounds=2, trials=6), 5.0, program_nodes=40, pains=FEW)
 
 

@@ -6,18 +6,22 @@ to be named earlier. `columns.py` finds what mixtures of plans can do, and that 
 policy is made out of the mixture:
 
 - *narrow*: memories that no plan met so far are left out, and what leads there ends there;
+- *follow*: decide history by history for as long as it matters, then follow one plan after each history
+  (`following.py`); where every hypothesis has its own label. If that comes near the bound it is all. Else:
 - *dive*: where its plans decide differently, at the memory that is met most often, all are bound to decide like most of
   them, and the best mixture under that is found, a few times over. What is left to disagree on is then rarely met;
 - *round*: the plans met on the way that are nearest to keeping the risks are changed decision by decision
   (`rounding.py`), and the best of what comes of it is evaluated like every other policy.
 
 Ledgers by name serve both purposes. Where they are too large, by rank or without names they still give the bound.
+By name they also give a sharper one, for policies that draw nothing at random: `openings.py`. It is looked for where
+the policy is not yet near the bound of mixtures.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import final
 
@@ -25,7 +29,9 @@ import numpy as np
 
 from ascertain.errors import LimitError
 from ascertain.sequential.columns import Columns, Mixture, Plan
+from ascertain.sequential.following import Following
 from ascertain.sequential.ledger import FloatArray, is_exchangeable, may_be_nameless, open_book
+from ascertain.sequential.openings import bound_by_openings
 from ascertain.sequential.remembering import Remembering, Risk, set_clock
 from ascertain.sequential.rounding import Rounding
 from ascertain.sequential.spreading import Ledgers, narrow, spread
@@ -39,6 +45,10 @@ FEW = 2_000
 """Memories beyond which fewer plans are changed, and fewer times."""
 UNHEARD = 1e-9
 """Memories met less often than this by all plans are left out of policies."""
+NEAR, CLOSE = Fraction(102, 100), Fraction(105, 100)
+"""A policy that costs no more than this times the bound leaves nothing to look for; nor, so much, another policy."""
+TURNS, LONG_TURNS = 10, 20
+"""Rounds of column generation after an opening, for a policy and for a bound."""
 GENEROUS, SPARE = 4.0, 1.0
 """Nats beyond 1/alpha that a hypothesis is remembered for, if there is room, and if there is not."""
 
@@ -57,16 +67,23 @@ class Pains:
     dives: int = 12
     starts: int = 24
     changes: int = 150
+    ends: int = 400
+    """Histories after which a policy follows a plan of its own."""
+    branches: int = 16
+    """Openings that are made longer, for the bound."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Balanced:
-    """The best policy found, with its risk, if any keeps to alpha and beta, and the lower bound that was proved."""
+    """The best policy found, with its risk, if any keeps to alpha and beta, and the lower bounds that were proved."""
 
     policy: Remembering | None
     risk: Risk | None
     lower: Fraction
+    """For mixtures of policies too."""
+    opened: Fraction
+    """For policies that draw nothing at random; never below `lower`."""
 
 
 def bound_by_columns(task: Task, alpha: Fraction, beta: Fraction, pains: Pains | None = None) -> Fraction:
@@ -90,7 +107,11 @@ def balance(task: Task, alpha: Fraction, beta: Fraction, pains: Pains | None = N
     pains = pains or Pains()
     columns, mixture = mix_plans(task, alpha, beta, pains, named=True, most=pains.max_memories)
     policy, risk = _make(columns, mixture, pains) or (None, None)
-    return Balanced(policy, risk, mixture.lower)
+    target = math.inf if risk is None else float(risk.worst[2] / NEAR)
+    opened = bound_by_openings(
+        columns, mixture, branches=_branches(columns.ledgers, pains), rounds=LONG_TURNS, target=target
+    )
+    return Balanced(policy, risk, mixture.lower, opened)
 
 
 def _make(columns: Columns, mixture: Mixture, pains: Pains) -> tuple[Remembering, Risk] | None:
@@ -101,8 +122,20 @@ def _make(columns: Columns, mixture: Mixture, pains: Pains) -> tuple[Remembering
         keep |= (plan.visits * often > UNHEARD) & (plan.choice >= 0)
     ledgers, node = narrow(columns.ledgers, keep)
     fewer = Columns(ledgers, columns.alpha, columns.beta)
-    plans = [fewer.plan_of(plan.choice[node], Fraction(0)) for plan in mixture.plans]
-    return _Making(fewer, fewer.generate(_rounds(ledgers, pains), tuple(plans)), pains).make()
+    plans = tuple(fewer.plan_of(plan.choice[node], Fraction(0)) for plan in mixture.plans)
+    followed: tuple[Remembering, Risk] | None = None
+    if len(fewer.members) == len(fewer.party):
+        followed = Following(fewer, replace(mixture, plans=plans), ends=pains.ends, rounds=TURNS).make()
+        if followed is not None and followed[1].worst[2] <= CLOSE * mixture.lower:
+            return followed
+    made = _Making(fewer, fewer.generate(_rounds(ledgers, pains), plans), pains).make()
+    found = [one for one in (followed, made) if one is not None]
+    return min(found, key=lambda one: one[1].worst[2], default=None)
+
+
+def _branches(ledgers: Ledgers, pains: Pains) -> int:
+    """As many as the work allows, but two at least, if three decisions are to be looked at for each."""
+    return min(pains.branches, max(2, pains.work // (3 * LONG_TURNS * ledgers.size * ledgers.option.shape[1])))
 
 
 def _fit(task: Task, alpha: Fraction, most: int, *, named: bool) -> Ledgers:

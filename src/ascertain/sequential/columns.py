@@ -22,6 +22,7 @@ else each by itself.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, cast, final
@@ -42,6 +43,8 @@ PATIENCE = 200
 PRECISION = 1e-7
 DEAR = 100.0
 """What breaking a limit costs a mixture, in units of the dearest column, for each limit that is broken by as much."""
+SLIGHT = 1e-9
+"""Entries of a linear program below this are taken for zero, and shares of a mixture too."""
 Column: TypeAlias = FloatArray
 """(cost, wrong, abstain) of each party, on the average of its members; shape (3, parties)."""
 
@@ -78,6 +81,18 @@ class Plan:
 
 @final
 @dataclass(frozen=True, eq=False)
+class Appraisal:
+    """At some prices, for each memory: its mass, the price of giving up and of each answer, its value, what to do."""
+
+    mass: FloatArray
+    leave: FloatArray
+    missed: FloatArray
+    value: FloatArray
+    choice: LongArray
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Mixture:
     """The outcome of column generation: plans, how much of each, the best prices, and the bound that they prove."""
 
@@ -105,13 +120,18 @@ class Columns:
         self.members: FloatArray = np.bincount(self.party).astype(np.float64)
         self.weight: FloatArray = weigh(ledgers.penalty)
         self.factor: FloatArray = np.where(ledgers.child >= 0, np.exp(-ledgers.shift / UNIT), 0.0)
-        self.closed = (ledgers.option < 0).all(axis=1)
+        self.closed: BoolArray = np.all(ledgers.option < 0, axis=1)
         right = np.arange(len(label)) if ledgers.slot is not None else label
         answers = np.arange(len(label) if ledgers.slot is not None else len(task.labels))
         self.misses: FloatArray = (right[:, None] != answers[None, :]).astype(np.float64)
 
     def solve(self, prices: Prices, ban: BoolArray | None = None) -> Plan:
         """The best plan at these prices; where `ban[v, 0]` it may not stop, and where `ban[v, 1 + k]` not ask k."""
+        found = self.appraise(prices, ban)
+        return self.plan_of(found.choice, self.bound(float(found.value[0]), prices))
+
+    def appraise(self, prices: Prices, ban: BoolArray | None = None) -> Appraisal:
+        """What every memory is worth at these prices, from below, and what is best there."""
         ledgers, cost = self.ledgers, self.ledgers.book.cost
         w, wrong, abstain = prices.table[:, self.party]
         mass: FloatArray = self.weight @ w
@@ -120,8 +140,10 @@ class Columns:
         said: LongArray = missed.argmin(axis=1)
         answer = missed[np.arange(len(said)), said]
         stop = np.minimum(answer, leave)
-        # Asking on at a closed memory would cost its mass at least, whatever came of it.
-        low: FloatArray = np.where(self.closed, np.minimum(stop, cost.min() * mass), stop) * SHRINK
+        # Asking on at a closed memory would cost its mass at least, whatever came of it. Where memories were left out
+        # there is no such thing: it would draw all plans to where nothing is known any more.
+        may_go_on = self.closed & ledgers.whole
+        low: FloatArray = np.where(may_go_on, np.minimum(stop, cost.min() * mass), stop) * SHRINK
         option = ledgers.option
         if ban is not None:
             option = np.where(ban[:, 1:], -1, option).astype(np.int32)
@@ -132,7 +154,7 @@ class Columns:
         choice = np.empty(ledgers.size, dtype=np.int64)
         choose_options(*arguments, choice)
         choice = np.where(choice >= 0, choice, np.where(answer <= leave, -1 - said, ABSTAIN))
-        return self.plan_of(choice, self.bound(float(value[0]), prices))
+        return Appraisal(mass, leave, missed, value, choice)
 
     def plan_of(self, choice: LongArray, lower: Fraction) -> Plan:
         """These choices and what they achieve; what is asked where nothing may be asked is given up."""
@@ -210,16 +232,23 @@ class Columns:
         count, n = len(columns), len(self.members)
         scale = np.array([1.0, float(1 / self.alpha), float(1 / self.beta)])
         rows = (stack * scale[None, :, None]).reshape(count, 3 * n).T
+        rows = np.where(rows < SLIGHT, 0.0, rows)
         matrix = np.hstack([rows, np.zeros((3 * n, 1)), -np.eye(3 * n)[:, n:]])
         matrix[:n, count] = -1.0
         goal = np.concatenate([np.zeros(count), [1.0], np.full(2 * n, DEAR * (1 + stack[:, 0].max()))])
         total = np.concatenate([np.ones(count), np.zeros(1 + 2 * n)])[None, :]
         limit = np.concatenate([np.zeros(n), np.ones(2 * n)])
         found = cast("Any", linprog(goal, A_ub=matrix, b_ub=limit, A_eq=total, b_eq=[1.0], method="highs"))
-        assert found.status == 0, found.message
+        if found.x is None or found.ineqlin.marginals is None or found.status not in (0, 4):
+            # Too hard for floats, which happens where columns are nearly alike: any prices prove something.
+            return math.inf, np.full(count, 1.0 / count), self.even(1.0)
         dual = np.maximum(0.0, -np.asarray(found.ineqlin.marginals, dtype=np.float64)).reshape(3, n)
+        return float(found.fun), np.asarray(found.x[:count], dtype=np.float64), self.read_prices(dual)
+
+    def read_prices(self, dual: FloatArray) -> Prices:
+        """Prices from multipliers of costs, and of errors and abstentions in units of the risks."""
         if not dual[0].any():
-            dual[0] = 1.0 / n
+            dual = np.vstack([np.full((1, dual.shape[1]), 1.0 / dual.shape[1]), dual[1:]])
+        scale = np.array([1.0, float(1 / self.alpha), float(1 / self.beta)])
         # A party counts as often as it has members, and its row is their average.
-        table = dual * scale[:, None] / self.members[None, :] / dual[0].sum()
-        return float(found.fun), np.asarray(found.x[:count], dtype=np.float64), Prices(table)
+        return Prices(dual * scale[:, None] / self.members[None, :] / dual[0].sum())

@@ -43,6 +43,8 @@ class Rounding:
         self.task = self.ledgers.book.task
         self.size, self.options, _ = self.ledgers.child.shape
         self.num_labels = len(self.task.labels)
+        self.room: FloatArray = np.full(2 * self.task.num_hypotheses, MARGIN)
+        """Parts of alpha and of beta that may be used, for each hypothesis."""
         self.scale = np.repeat([1.0, float(1 / columns.alpha), float(1 / columns.beta)], self.task.num_hypotheses)
 
     def improve(self, choice: LongArray, moves: int) -> LongArray:
@@ -104,7 +106,7 @@ class Rounding:
         cost, risk = achieved[:, :n], achieved[:, n:]
         top = cost.max(axis=1)
         above = np.log(np.exp(SHARP / self.unit * (cost - top[:, None])).sum(axis=1)) * self.unit / SHARP
-        return top + above + FINE * self.unit * np.maximum(0.0, risk - MARGIN).sum(axis=1)
+        return top + above + FINE * self.unit * np.maximum(0.0, risk - self.room).sum(axis=1)
 
     def find(
         self, choice: LongArray, visits: FloatArray, worth: FloatArray, tried: BoolArray

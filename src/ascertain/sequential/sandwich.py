@@ -2,7 +2,7 @@
 
     task -> without noise: the deterministic optimum, both sides at once
          -> obstructed, or a program without solution: infinite, both sides
-         -> else  L = the largest of the pairwise bound, the program bound and the bound of prices (`pricing.py`)
+         -> else  L = the largest of the pairwise bound, the program bound and those of prices and openings
                   U = the least of the certified trees and the driven policies, each with its evaluated risk
 
 Every entry of `upper_by_method` is the certified worst-case expected cost of a policy that keeps to (alpha, beta) under
@@ -244,6 +244,7 @@ class _Noisy:
         with suppress(LimitError):
             found = balance(self.task, self.alpha, self.beta, self.labour.pains)
             self.note(found.lower)
+            self.lower["openings"] = found.opened
             if found.risk is not None:
                 self.offer("balanced", found.risk.worst[2], found.policy, found.risk.worst[:2])
 
