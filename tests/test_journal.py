@@ -1,19 +1,11 @@
-"""The journal: what it keeps, what it refuses, and runs that go on after a crash as if nothing had happened."""
+"""The journal: what it keeps, runs that go on as if nothing had happened, and a full disk."""
 
 from __future__ import annotations
 
 import errno
-import json
 import os
-import random
 import shutil
-import signal
-import sqlite3
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -21,106 +13,40 @@ from typing import Any
 
 import pytest
 
-from ascertain.certificate.chain import START, commitment_record, hash_record
-from ascertain.errors import FileError
-from ascertain.instances.named import register
-from ascertain.live import record_store
+from ascertain.certificate.chain import commitment_record
 from ascertain.live.journal import Journal
-from ascertain.live.resume import Resumed, resume_observer
-from ascertain.live.session import Run, resume_plant, run_session
+from ascertain.live.resume import resume_observer
+from ascertain.live.session import run_session
 from ascertain.observer.banks import HypothesesBank
 from ascertain.observer.settings import ObserverSettings
-from ascertain.observer.staged import Observer, start_observer
+from ascertain.observer.staged import start_observer
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import InDoubt
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.sequential.evidence import Doubts
-from ascertain.task.plant_task import pose_plant
 from ascertain.task.sections import POLICIES, PolicyName
+from tests.journal_runs import (
+    MAKE_BANK,
+    NOMINAL,
+    PLANT,
+    QUESTION,
+    crash_after,
+    memory_folder,
+    message,
+    observer_for,
+    read_records,
+    resume,
+    run_fresh,
+    run_on,
+    settings_for,
+    simulate,
+)
 
 
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
-    """A place that is not on a disk, where there is one: a journal waits for the disk twice at every record."""
-    memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as place:
-        yield Path(place)
-
-
-PLANT = register(3, Fraction(1, 10))
-QUESTION = pose_plant(PLANT, alpha="1/20")
-MAKE_BANK = HypothesesBank(range(8))
-NOMINAL = 5
-
-
-def settings_for(policy: PolicyName = "readwise", **changes: Any) -> ObserverSettings:
-    return ObserverSettings(question=QUESTION, alpha=QUESTION.alpha, nominal=NOMINAL, policy=policy, **changes)
-
-
-def simulate(truth: int = NOMINAL, seed: int = 1) -> SimulatedPlant:
-    return SimulatedPlant(PLANT, truth, seed)
-
-
-def observer_for(journal: Journal, settings: ObserverSettings) -> Observer:
-    return start_observer(settings, journal.watch_bank(settings, MAKE_BANK))
-
-
-def run_fresh(path: Path, settings: ObserverSettings, plant: AbstractPlant) -> tuple[Run, tuple[dict[str, Any], ...]]:
-    with Journal(path) as journal:
-        commitment = commitment_record(settings, MAKE_BANK)
-        run = run_session(observer_for(journal, settings), plant, recorder=journal, commitment=commitment)
-        return run, journal.records
-
-
-def resume(journal: Journal, settings: ObserverSettings) -> Resumed:
-    return resume_observer(journal, observer_for(journal, settings), commitment_record(settings, MAKE_BANK))
-
-
-def run_on(path: Path, settings: ObserverSettings, plant: AbstractPlant) -> tuple[Run, tuple[dict[str, Any], ...]]:
-    """Go on with a journal, wherever it ends."""
-    with Journal(path) as journal:
-        resumed = resume(journal, settings)
-        if journal.records:
-            resume_plant(plant, resumed.observer)
-        run = run_session(
-            resumed.observer,
-            plant,
-            recorder=journal,
-            commitment=None if journal.records else commitment_record(settings, MAKE_BANK),
-            pending=resumed.pending,
-            recorded_events=resumed.recorded_events,
-        )
-        return run, journal.records
-
-
-class PowerCut(BaseException):
-    """Ends a run where a crash would, without anyone tidying up."""
-
-
-def crash_after(path: Path, settings: ObserverSettings, plant: AbstractPlant, num_records: int) -> None:
-    """A run whose process dies right after so many records are on disk."""
-    with Journal(path) as journal:
-        append = journal.append
-
-        def count(record: dict[str, Any]) -> None:
-            if len(journal.records) == num_records:
-                raise PowerCut
-            append(record)
-
-        journal.append = count  # type: ignore[method-assign]
-        commitment = commitment_record(settings, MAKE_BANK)
-        with pytest.raises(PowerCut):
-            run_session(observer_for(journal, settings), plant, recorder=journal, commitment=commitment)
-
-
-def message(opening: Callable[[], object]) -> str:
-    """The one sentence with which something is refused."""
-    with pytest.raises(FileError) as refused:
-        opening()
-    text = str(refused.value)
-    assert "\n" not in text
-    return text
+    yield from memory_folder()
 
 
 # What is written.
@@ -336,229 +262,6 @@ def test_a_bank_that_compiles_to_something_else_is_refused(tmp_path: Path) -> No
         assert "the bank that is compiled now" in message(lambda: resume_observer(journal, observer, commitment))
 
 
-# What is refused.
-
-
-def small(path: Path) -> tuple[dict[str, Any], ...]:
-    """A finished journal that is small."""
-    return run_fresh(path, settings_for("staged", budget=2), simulate())[1]
-
-
-def test_a_journal_cut_at_any_byte_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_store, "PAGE", 512)
-    path = tmp_path / "j"
-    small(path)
-    data, head = path.read_bytes(), (tmp_path / "j.head").read_bytes()
-    for size in range(len(data)):
-        path.write_bytes(data[:size])
-        assert message(lambda: Journal(path)), size
-        assert path.stat().st_size <= len(data)
-    for size in range(len(head)):
-        path.write_bytes(data)
-        (tmp_path / "j.head").write_bytes(head[:size])
-        assert "not the head of a journal" in message(lambda: Journal(path))
-
-
-@pytest.mark.parametrize("stride", [17, pytest.param(1, marks=pytest.mark.slow)])
-def test_a_journal_whose_log_is_cut_loses_only_what_was_never_confirmed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stride: int
-) -> None:
-    """What a crash leaves is the file and its log; the head that is beside them was written before the last record."""
-    monkeypatch.setattr(record_store, "PAGE", 512)
-    settings, home = settings_for(), tmp_path / "crash"
-    home.mkdir()
-    with Journal(tmp_path / "j") as journal:
-        journal.begin(commitment_record(settings, MAKE_BANK))
-        for action in (0, 1):
-            journal.intent(action)
-            journal.reading(action, 1)
-        before = (tmp_path / "j.head").read_bytes()
-        log_before = (tmp_path / "j-wal").stat().st_size
-        journal.intent(2)
-        data, log = (tmp_path / "j").read_bytes(), (tmp_path / "j-wal").read_bytes()
-        records = journal.records
-    kept = 0
-    for size in (*range(0, log_before, stride), *range(log_before, len(log) + 1)):
-        (home / "j").write_bytes(data)
-        (home / "j-wal").write_bytes(log[:size])
-        (home / "j.head").write_bytes(before)
-        if size < log_before:
-            message(lambda: Journal(home / "j"))
-        else:
-            with Journal(home / "j") as journal:
-                assert journal.records == (records if size == len(log) else records[:-1])
-                kept += 1
-    assert kept == len(log) + 1 - log_before > 1
-
-
-def test_a_flipped_bit_is_refused_or_does_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_store, "PAGE", 512)
-    path = tmp_path / "j"
-    records = small(path)
-    data = path.read_bytes()
-    refused = 0
-    for i in range(len(data)):
-        path.write_bytes(data[:i] + bytes([data[i] ^ 1 << i % 8]) + data[i + 1 :])
-        (tmp_path / "j-wal").unlink(missing_ok=True)
-        try:
-            with Journal(path) as journal:
-                assert journal.records == records
-        except FileError:
-            refused += 1
-    used = sum(len(json.dumps(record)) for record in records)
-    assert refused > used * 0.8
-
-
-def tamper(path: Path, *statements: str) -> None:
-    connection = sqlite3.connect(path, isolation_level=None)
-    for statement in statements:
-        connection.execute(statement)
-    connection.close()
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "DELETE FROM record WHERE number = 2",
-        "DELETE FROM record WHERE number = 0",
-        "DELETE FROM record WHERE number = (SELECT max(number) FROM record)",
-        "DELETE FROM record",
-        "UPDATE record SET body = replace(body, 'staged', 'eager') WHERE number = 0",
-        "UPDATE record SET body = (SELECT body FROM record WHERE number = 3) WHERE number = 1",
-        "UPDATE record SET number = -1 WHERE number = 0",
-        "UPDATE record SET hash = upper(hash) WHERE number = 1",
-        "UPDATE record SET hash = x'00' WHERE number = 1",
-        "UPDATE record SET body = x'7b7d' WHERE number = 1",
-        "UPDATE record SET body = '[]' WHERE number = 1",
-        "UPDATE record SET body = '{' WHERE number = 1",
-        "UPDATE record SET body = '{\"record\":1}' WHERE number = 1",
-        "DROP TABLE record",
-        "CREATE TABLE more (x)",
-        "CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM record; END",
-    ],
-)
-def test_tampering_is_refused(tmp_path: Path, statement: str) -> None:
-    small(tmp_path / "j")
-    tamper(tmp_path / "j", statement)
-    assert message(lambda: Journal(tmp_path / "j"))
-
-
-def test_two_records_exchanged_are_noticed_even_with_their_hashes(tmp_path: Path) -> None:
-    small(tmp_path / "j")
-    tamper(
-        tmp_path / "j",
-        "UPDATE record SET number = 100 WHERE number = 1",
-        "UPDATE record SET number = 1 WHERE number = 3",
-        "UPDATE record SET number = 3 WHERE number = 100",
-    )
-    assert "record 1 is not the one that was written" in message(lambda: Journal(tmp_path / "j"))
-
-
-def test_records_that_were_added_behind_the_heads_back_are_refused(tmp_path: Path) -> None:
-    records = small(tmp_path / "j")
-    (tmp_path / "j.head").write_text(f"{len(records) - 1} {head_after(records[:-1])}\n")
-    Journal(tmp_path / "j").close()
-    (tmp_path / "j.head").write_text(f"{len(records) - 2} {head_after(records[:-2])}\n")
-    assert "records have been added by someone else" in message(lambda: Journal(tmp_path / "j"))
-
-
-def head_after(records: Sequence[Mapping[str, Any]]) -> str:
-    head = START
-    for record in records:
-        head = hash_record(head, dict(record))
-    return head
-
-
-def test_a_cut_at_a_record_boundary_is_detected_against_the_head(tmp_path: Path) -> None:
-    records = small(tmp_path / "j")
-    tamper(tmp_path / "j", f"DELETE FROM record WHERE number >= {len(records) - 2}")
-    said = message(lambda: Journal(tmp_path / "j"))
-    assert f"has {len(records) - 2} records, and its head knows of {len(records)}" in said
-    (tmp_path / "j.head").unlink()
-    assert "j.head, is missing" in message(lambda: Journal(tmp_path / "j"))
-
-
-def test_a_chain_that_was_forged_does_not_fit_the_head(tmp_path: Path) -> None:
-    records = small(tmp_path / "j")
-    forged = [*records[:-1], records[-1] | {"reason": "none"}]
-    rewrite(tmp_path / "j", forged)
-    assert "not the one that j.head belongs to" in message(lambda: Journal(tmp_path / "j"))
-
-
-def rewrite(path: Path, records: Sequence[dict[str, Any]], head: bool = False) -> None:
-    """Other records with a chain of their own; and, if asked, the head that belongs to them."""
-    tamper(path, "DELETE FROM record")
-    connection = sqlite3.connect(path, isolation_level=None)
-    last = "0" * 64
-    for number, record in enumerate(records):
-        last = hash_record(last, record)
-        connection.execute("INSERT INTO record VALUES (?, ?, ?)", (number, json.dumps(record), last))
-    connection.close()
-    if head:
-        path.with_name(f"{path.name}.head").write_text(f"{len(records)} {last}\n")
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"record": "reading"},
-        {"record": "reading", "action": 0},
-        {"record": "reading", "action": 1, "reading": 0},
-        {"record": "reading", "action": 0, "reading": 7},
-        {"record": "reading", "action": 0, "reading": "1"},
-        {"record": "reading", "action": 0, "reading": [1]},
-        {"record": "intent", "action": 0},
-        {"record": "doubt", "action": None},
-        {"record": "stage"},
-        {"record": "stage", "stage": "fallback", "after": 1, "why": "trigger", "bank_sha256": None},
-        {"record": "verdict", "verdict": "certified", "label": "000", "reason": None},
-        {"record": "verdict"},
-        {"record": "rumour"},
-    ],
-)
-def test_a_story_that_the_observer_cannot_have_lived_is_not_resumed(tmp_path: Path, change: dict[str, Any]) -> None:
-    settings = settings_for()
-    crash_after(tmp_path / "j", settings, simulate(), 4)
-    with Journal(tmp_path / "j") as journal:
-        records = list(journal.records)
-    rewrite(tmp_path / "j", [*records[:2], change, *records[3:]], head=True)
-    with Journal(tmp_path / "j") as journal:
-        assert "record 2 does not fit the run" in message(lambda: resume(journal, settings))
-
-
-def test_what_is_not_a_journal_is_refused_and_left_alone(tmp_path: Path) -> None:
-    text = tmp_path / "notes.txt"
-    text.write_text("not a journal\n" * 100)
-    assert "not a journal" in message(lambda: Journal(text))
-    assert text.read_text() == "not a journal\n" * 100
-    assert not (tmp_path / "notes.txt.head").exists()
-    assert "cannot be opened" in message(lambda: Journal(tmp_path))
-    assert "cannot be opened" in message(lambda: Journal(tmp_path / "no" / "such" / "place"))
-    (tmp_path / "large").touch()
-    os.truncate(tmp_path / "large", 2**40)
-    assert "bytes" in message(lambda: Journal(tmp_path / "large"))
-    other = tmp_path / "other.db"
-    tamper(other, "CREATE TABLE people (name)")
-    assert "not a journal" in message(lambda: Journal(other))
-    view = tmp_path / "view.db"
-    endless = (
-        "WITH RECURSIVE n(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM n) SELECT x AS number, '{}' AS body, '' AS hash"
-    )
-    tamper(view, f"CREATE VIEW record AS {endless} FROM n")
-    assert "not a journal" in message(lambda: Journal(view))
-
-
-def test_a_journal_is_open_once(tmp_path: Path) -> None:
-    with Journal(tmp_path / "j"):
-        assert "open in another process" in message(lambda: Journal(tmp_path / "j"))
-        program = f"from ascertain.live.journal import Journal; Journal({str(tmp_path / 'j')!r})"
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-        assert done.returncode == 1
-        assert "open in another process" in done.stderr
-    with Journal(tmp_path / "j") as journal:
-        assert journal.records == ()
-
-
 # A full disk.
 
 
@@ -581,17 +284,12 @@ def test_when_the_disk_is_full_nothing_is_sent_and_nothing_claimed(tmp_path: Pat
         said = message(lambda: run_session(observer, Counting(), recorder=journal, commitment=commitment))
         assert "the disk is full" in said
         number = len(journal.records)
-    intents = [record for record in Journal_records(tmp_path / "j") if record["record"] == "intent"]
+    intents = [record for record in read_records(tmp_path / "j") if record["record"] == "intent"]
     assert len(sent) in (len(intents), len(intents) - 1)
     with Journal(tmp_path / "j") as journal:
         assert len(journal.records) == number
         assert not journal.is_finished
         assert resume(journal, stubborn).observer.verdict is None
-
-
-def Journal_records(path: Path) -> tuple[dict[str, Any], ...]:
-    with Journal(path) as journal:
-        return journal.records
 
 
 def test_a_head_that_cannot_be_written_stops_the_run_and_the_journal_goes_on_later(
@@ -610,86 +308,3 @@ def test_a_head_that_cannot_be_written_stops_the_run_and_the_journal_goes_on_lat
     with Journal(tmp_path / "j") as journal:
         assert len(journal.records) == 6
         assert (tmp_path / "j.head").read_text().startswith("6 ")
-
-
-# Killed.
-
-PROBLEM = """
-[model]
-bits = ["a", "b", "c", "d"]
-flip = "1/10"
-[[model.command]]
-name = "A"
-gates = []
-tap = "a"
-[[model.command]]
-name = "B"
-gates = [["not", "c"]]
-tap = "b"
-[[model.command]]
-name = "C"
-gates = [["xor", "d", "a", "d"]]
-tap = "c"
-[[model.command]]
-name = "D"
-gates = []
-tap = "d"
-[risk]
-alpha = "1/1000000"
-[observe]
-nominal = "0000"
-policy = "POLICY"
-threshold = 20
-"""
-
-
-def observe(problem: Path, seed: int, journal: Path) -> list[str]:
-    arguments = ["observe", str(problem), "--plant", f"simulated:{seed}", "--journal", str(journal), "--json"]
-    return [sys.executable, "-m", "ascertain", *arguments, *(["--resume"] if journal.exists() else [])]
-
-
-def progress(journal: Path) -> int:
-    try:
-        return int(journal.with_name(f"{journal.name}.head").read_text().split()[0])
-    except (FileNotFoundError, IndexError):
-        return 0
-
-
-def kill_at_random(command: list[str], journal: Path, chance: random.Random) -> bool:
-    """Run the command and kill it at a random moment; whether it was still running."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    target = progress(journal) + chance.randint(0, 12)
-    deadline = time.monotonic() + 120
-    while process.poll() is None and progress(journal) < target and time.monotonic() < deadline:
-        time.sleep(0.001)
-    time.sleep(chance.random() * 0.02)
-    process.send_signal(signal.SIGKILL)
-    return process.wait() == -signal.SIGKILL
-
-
-def survive(tmp_path: Path, kills: int, seed: int) -> None:
-    """Kill runs again and again, and compare what they come to with runs that were left alone."""
-    chance, done, number = random.Random(seed), 0, 0
-    while done < kills:
-        number += 1
-        problem, journal = tmp_path / f"p{number}.toml", tmp_path / f"j{number}"
-        problem.write_text(PROBLEM.replace("POLICY", chance.choice(POLICIES)))
-        alone = subprocess.run(observe(problem, number, tmp_path / f"alone{number}"), capture_output=True, check=False)
-        expected = json.loads(alone.stdout)
-        assert expected["right"] is True, expected
-        while done < kills and kill_at_random(observe(problem, number, journal), journal, chance):
-            done += 1
-        last = subprocess.run(observe(problem, number, journal), capture_output=True, check=False)
-        found = json.loads(last.stdout)
-        for key in ("verdict", "label", "transcript", "readings", "events"):
-            assert found[key] == expected[key], (seed, number, key)
-        assert Journal_records(journal)[1:] == Journal_records(tmp_path / f"alone{number}")[1:]
-
-
-def test_a_process_that_is_killed_goes_on_to_the_verdict_it_would_have_reached(tmp_path: Path) -> None:
-    survive(tmp_path, kills=3, seed=1)
-
-
-@pytest.mark.slow
-def test_two_hundred_killed_processes_go_on_to_the_verdict_they_would_have_reached(tmp_path: Path) -> None:
-    survive(tmp_path, kills=210, seed=2)
