@@ -1,5 +1,6 @@
 """AALpy's systems under learning as plants, and our machines as systems under learning."""
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from ascertain.errors import AscertainError, PlantFault
 from ascertain.model import Machine
 from ascertain.model.build import machine_from_transitions
 from ascertain.model.files.aalpy import from_aalpy, to_aalpy
+from ascertain.model.noisy import with_flip
 from ascertain.plant.aalpy_sul import SulPlant, machine_sul
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.types import UNDEFINED
@@ -79,6 +81,21 @@ def test_aalpy_learns_the_machine_back() -> None:
 def test_a_system_starts_in_one_state() -> None:
     from dataclasses import replace
 
-    with pytest.raises(AscertainError, match="2 initial states"):
-        machine_sul(replace(VALVE, initial=(0, 1)))
+    both = replace(VALVE, initial=(0, 1))
+    with pytest.raises(AscertainError, match="2 initial states; say in which one"):
+        machine_sul(both)
+    with pytest.raises(AscertainError, match="start: 'closed' is not a state"):
+        machine_sul(both, start="closed")
+    assert SulPlant(machine_sul(both, start="open")).send("open") == "err"
     assert SimulatedPlant(VALVE, 0).send("open") == "ok"
+
+
+def test_a_noisy_machine_is_a_system_whose_outputs_are_drawn() -> None:
+    noisy = with_flip(VALVE, Fraction(1, 4))
+    sul = machine_sul(noisy, seed=3)
+    outputs = [str(sul.query(("open",))[0]) for _ in range(2000)]
+    assert set(outputs) == {"ok", "err"}
+    assert abs(outputs.count("err") / 2000 - 0.25) < 0.05
+    assert outputs == [str(output[0]) for output in map(machine_sul(noisy, seed=3).query, [("open",)] * 2000)]
+    with pytest.raises(AscertainError, match="NoisyMachine; AALpy's Mealy machines have no noise"):
+        to_aalpy(noisy)  # type: ignore[arg-type]

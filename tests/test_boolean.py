@@ -357,6 +357,9 @@ def test_an_expression_holds_where_its_tree_does_on_states_arrays_and_slices(tre
         ("open or shut xor open", "open or (shut xor open)"),
         ("not open and shut", "(not open) and shut"),
         ("not not open", "open and 1"),
+        ("(" * 4000 + "open" + ")" * 4000, "open"),
+        ("not " * 2000 + "open", "open"),
+        ("open and not not shut or open", "(open and shut) or open"),
     ],
 )
 def test_not_binds_tighter_than_and_than_xor_than_or(short: str, full: str) -> None:
@@ -377,8 +380,11 @@ def test_not_binds_tighter_than_and_than_xor_than_or(short: str, full: str) -> N
         ("open + shut", r"'\+ shut' at character 5 is not understood"),
         ("open and 12", "'12' at character 9 is not understood"),
         ("__import__('os')", "'__import__' is not a bit"),
-        ("(" * 60 + "open" + ")" * 60, "nested more than 50 deep"),
-        ("not " * 60 + "open", "nested more than 50 deep"),
+        ("(" * 60 + "open" + ")" * 61, r"'\)' stands where"),
+        ("(" * 60 + "open" + ")" * 59, "a parenthesis is not closed"),
+        ("open ()", r"'\(' stands where 'and'"),
+        ("()", r"'\)' stands where a bit was expected"),
+        ("open not shut", "'not' stands where 'and'"),
         ("open " * 3000, "at most 10000 are read"),
     ],
 )

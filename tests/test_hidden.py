@@ -13,6 +13,14 @@ from hypothesis import strategies as st
 
 from ascertain.errors import AscertainError, ModelError, TaskError
 from ascertain.model import Model
+from ascertain.model.checks import (
+    count_missing,
+    is_strongly_connected,
+    stuck_states,
+    unreachable_states,
+    unsound_laws,
+    useless_actions,
+)
 from ascertain.model.files import read_listed, read_model, write_model
 from ascertain.model.files.json_hidden import parse_any_model
 from ascertain.model.hidden import HiddenModel, as_hidden, certain, make_belief, propagate
@@ -23,12 +31,15 @@ from ascertain.model.hidden_build import (
     restrict_hidden,
     with_hidden_reset,
 )
-from ascertain.model.hidden_checks import missing_laws, stuck_hidden_states, unreached_states, unused_actions
+from ascertain.pipeline import settle
 from ascertain.quotients.hidden import (
     find_hidden_obstruction,
 )
+from ascertain.quotients.obstruction import find_obstruction
+from ascertain.quotients.quotient import take_quotient
+from ascertain.search.exact import solve
 from ascertain.task.hidden_task import Beliefs, pose_hidden
-from ascertain.task.pose import Log, Pattern, Reset
+from ascertain.task.pose import Log, Pattern, Reset, pose
 from ascertain.task.problem import HiddenProblem, read_any_problem, read_problem
 from tests.hidden_strategies import TIGER, beliefs, hidden_models
 from tests.reference.hidden import (
@@ -82,12 +93,43 @@ def test_a_hidden_model_that_does_not_hang_together_is_refused(changes: dict[str
         HiddenModel(**{**fields, **changes})  # type: ignore[arg-type]
 
 
+@given(models())
+def test_checks_say_of_a_machine_what_they_say_of_it_as_a_hidden_model(model: Model) -> None:
+    hidden = as_hidden(model)
+    for check in (count_missing, stuck_states, useless_actions, unreachable_states, is_strongly_connected):
+        assert check(model) == check(hidden), check
+    assert unsound_laws(model) == unsound_laws(hidden) == []
+
+
+def test_laws_that_do_not_sum_to_one_are_found() -> None:
+    fair = ((0, 0, F(1, 2)), (0, 1, F(1, 2)))
+    model = HiddenModel(states=("s",), actions=("go",), readings=("x", "y"), joint=((fair,),))
+    object.__setattr__(model, "joint", ((((0, 0, F(1, 2)), (0, 1, F(1, 3))),),))
+    assert unsound_laws(model) == [(0, 0, F(5, 6))]
+
+
+def test_beliefs_and_laws_have_positive_exact_probabilities() -> None:
+    with pytest.raises(ModelError, match="none of a negative one"):
+        make_belief({0: 2, 1: -1})
+    with pytest.raises(ModelError, match="probabilities are exact; give Fractions"):
+        HiddenModel(states=("s",), actions=("go",), readings=("x",), joint=((((0, 0, 1.0),),),))  # type: ignore[arg-type]
+
+
+def test_a_hidden_question_is_refused_where_a_machine_is_needed() -> None:
+    task = pose_hidden(TIGER)
+    with pytest.raises(TaskError, match="posed with pose_hidden"):
+        pose(TIGER)  # type: ignore[arg-type]
+    for function in (take_quotient, find_obstruction, solve, settle):
+        with pytest.raises(TaskError, match="a HiddenTask is not a Task on a machine"):
+            function(task)  # type: ignore[arg-type]
+
+
 def test_models_are_built_from_models() -> None:
     partial = HiddenModel(
         states=("s", "t"), actions=("go", "stay"), readings=("x",), joint=((((1, 0, F(1)),), ()), ((), ()))
     )
-    assert (missing_laws(partial), unused_actions(partial), stuck_hidden_states(partial)) == (3, [1], [1])
-    assert unreached_states(partial) == []
+    assert (count_missing(partial), useless_actions(partial), stuck_states(partial)) == (3, [1], [1])
+    assert unreachable_states(partial) == []
     whole = complete_hidden(partial)
     assert whole.joint[1][0] == ((1, 1, F(1)),)
     assert (whole.is_total, complete_hidden(whole) is whole, whole.readings) == (True, True, ("x", "undefined"))
@@ -97,7 +139,7 @@ def test_models_are_built_from_models() -> None:
     assert with_hidden_reset(partial, "RESET", to=1).joint[0][2] == ((1, 1, F(1)),)
     assert forbid_entering_hidden(TIGER, [0]).joint[1] == (TIGER.joint[1][0], ())
     stay = restrict_hidden(replace(TIGER, initial=(certain(0),)), ["listen"])
-    assert (unreached_states(stay), unreached_states(TIGER)) == ([1], [])
+    assert (unreachable_states(stay), unreachable_states(TIGER)) == ([1], [])
     for wrong, sentence in (
         (lambda: with_hidden_reset(partial, "RESET"), "has none; say where it leads"),
         (lambda: with_hidden_reset(TIGER, "open"), "already exists"),

@@ -218,3 +218,32 @@ def test_policies_that_need_a_nominal_say_so() -> None:
     for policy in ("staged", "readwise", "reuse"):
         done = call("observe", WHERE, "--plant", "simulated:1", "--policy", policy, code=2)
         assert f"the policy {policy!r} needs a nominal" in done.stderr
+
+
+# ------------------------------------------------------------------------------------------------------------- notes
+
+
+@pytest.mark.parametrize("verb", ["inspect", "quotient", "task"])
+def test_every_verb_says_that_rows_were_renormalised(tmp_path: Path, verb: str) -> None:
+    text = (TIGER / "tiger.pomdp").read_text().replace("0.85 0.15", "0.850001 0.15")
+    assert "0.850001" in text
+    (tmp_path / "near.pomdp").write_text(text)
+    path = tmp_path / "near.toml"
+    path.write_text('model = "near.pomdp"\ninexact_rows = "renormalised"\n')
+    assert "WERE RENORMALISED" in call(verb, path).stderr
+
+
+def test_what_became_of_dont_cares_is_said_of_problems_too(tmp_path: Path) -> None:
+    (tmp_path / "lamp.kiss2").write_text(".i 1\n.o 1\n0 off on -\n1 off off 1\n0 on on 1\n1 on off 0\n")
+    path = tmp_path / "lamp.toml"
+    for word in ("forbidden", "completed"):
+        path.write_text(f'model = "lamp.kiss2"\ndont_care = "{word}"\n')
+        assert f"lamp.kiss2: 1 lines leave something open, which is {word}" in call("inspect", path).stderr
+
+
+def test_observe_says_beforehand_what_no_run_can_settle(tmp_path: Path) -> None:
+    path = tmp_path / "problem.toml"
+    path.write_text(f"model = {json.dumps(str(TIGER / 'tiger.pomdp'))}\n[task]\nactions = ['open-left']\n")
+    asked = ("observe", path, "--plant", "simulated:1", "--alpha", "1/10", "--budget", 3)
+    assert "no experiment tells them apart; if either is true, this run will not" in call(*asked, code=3).stderr
+    assert "this run will not" not in call("observe", WHERE, "--plant", "simulated:1").stderr

@@ -107,6 +107,8 @@ def test_names_that_are_no_bits_are_numbered_and_listed(tmp_path: Path) -> None:
     )
     text = write_kiss2(valve)
     assert "# action 1 'shut'" in text
+    hashed = machine_from_transitions([("b#c", "0", "1", "b#c")], initial="b#c")
+    assert parse_kiss2(write_kiss2(hashed), "again").machine().states == ("s0",)
     assert "# state s0 'shut tight'" in text
     assert ".r s0" in text
     again = parse_kiss2(text, "again").machine()
@@ -127,6 +129,13 @@ def test_names_that_are_no_bits_are_numbered_and_listed(tmp_path: Path) -> None:
         (".i 1\n.o 1\n0 - b 1", "'-' is no present state"),
         (".i 1\n.o 1\n0 * * 1", "no state is named"),
         (".i 1\n.o 1\n.r\n0 a b 1", "one state is needed after .r"),
+        (
+            ".i 1\n.o 1\n.r idel\n0 idle b 1",
+            "lamp:3: no line of the table names the reset state 'idel'; did you mean 'idle'",
+        ),
+        (".i 1\n.o 1\n.r a\n.r b\n0 a b 1", r"lamp:4: \.r is said a second time"),
+        (".i 2\n.o 1\n00 a b 1\n.i 1\n1 b a 0", r"lamp:4: \.i is said a second time; leave one of the two"),
+        (".i 1\n.o 1\n0 a b 1\n.o 2\n1 b a 00", r"lamp:4: \.o is said a second time"),
         (".i 1\n.o 1\n.q 3\n0 a b 1", "'.q' is not known"),
         (".i 1\n.o 1\n.s 1\n0 a b 1", "says 1 states, but 2 are named"),
         (".i 1\n.o 1\n.p 2\n0 a b 1", "says 2 lines, but the table has 1"),

@@ -181,7 +181,14 @@ def files(draw: st.DrawFn) -> str:
     n, num_actions, num_readings = (draw(st.integers(1, size)) for size in (4, 2, 3))
     listed = [("states", "s", n), ("actions", "a", num_actions), ("observations", "y", num_readings)]
     head = ["discount: 0.9", *(f"{what}: {' '.join(names(letter, size))}" for what, letter, size in listed)]
-    starts = ("", "start: uniform", f"start: {texts(draw(masses(n)), n)}", "start: s0", "start include: s0")
+    starts = (
+        "",
+        "start: uniform",
+        f"start: {texts(draw(masses(n)), n)}",
+        "start: s0",
+        "start include: s0",
+        "start include: *",
+    )
     head.append(draw(st.sampled_from(starts if n > 1 else starts[:2])))
     body = [*draw(statements("T", n, n, num_actions)), *draw(statements("O", n, num_readings, num_actions))]
     comment = draw(st.sampled_from(("\n", "\n\n", " # so it is: T O R\n", "\r\n")))
@@ -345,6 +352,8 @@ def test_a_row_of_readings_may_be_missing_only_where_its_action_never_leads() ->
         (HEAD + "start: d", "start is 'd'; a state, uniform, or a probability for each state was expected"),
         (HEAD + "start exclude: a b c", "start exclude leaves no state"),
         (HEAD + "start include:", "start include leaves no state"),
+        (HEAD + "start exclude: *", "start exclude leaves no state"),
+        (HEAD + "start: 0.2 0.3 0.5\n0.1", "m:6: '0.1' is a number too many"),
         (HEAD + "R: go 1", "a reward names an action and a state at least"),
         (HEAD + "R: go : a : a 1 x", "'x' is not known here|stands after 'x'"),
         (HEAD + "T: go uniform T: go : a : a 0.5", "m:5: T: the row of action 'go' and state 'a' sums to .*; it must"),

@@ -29,6 +29,12 @@ _HOME = {
     "BooleanNetwork": "model.network",
     "read_model": "model.files",
     "write_model": "model.files",
+    "count_missing": "model.checks",
+    "unsound_laws": "model.checks",
+    "useless_actions": "model.checks",
+    "stuck_states": "model.checks",
+    "unreachable_states": "model.checks",
+    "is_strongly_connected": "model.checks",
     # what is to be ascertained
     "Task": "task.task",
     "pose": "task.pose",

@@ -39,7 +39,7 @@ def naive_joint(text: str) -> tuple[Joint, dict[str, Fraction] | None]:
 def naive_start(rest: str, states: list[str]) -> dict[str, Fraction]:
     words = rest.replace(":", " ").split()
     if words[0] in {"include", "exclude"}:
-        some = [states[place(word, states)[0]] for word in words[1:]]
+        some = states if "*" in words else [states[place(word, states)[0]] for word in words[1:]]
         words = some if words[0] == "include" else [s for s in states if s not in some]
         return {s: Fraction(1, len(words)) for s in words}
     if words == ["uniform"]:

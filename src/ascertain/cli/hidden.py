@@ -16,21 +16,10 @@ SHOWN = 100
 
 def hidden_facts(model: HiddenModel) -> dict[str, Any]:
     """A hidden model as `inspect` shows it, without its classes."""
-    from ascertain.model.hidden_checks import missing_laws, stuck_hidden_states, unreached_states, unused_actions
+    from ascertain.cli.model_facts import model_facts
 
-    return {
-        "kind": model.kind,
-        "states": model.num_states,
-        "actions": model.num_actions,
-        "readings": len(model.readings),
-        "probabilities": model.num_entries,
-        "initial": [belief_text(model, belief) for belief in model.initial],
-        "missing_transitions": missing_laws(model),
-        "unreachable_states": len(unreached_states(model)),
-        "useless_actions": [model.actions[a] for a in unused_actions(model)],
-        "stuck_states": len(stuck_hidden_states(model)),
-        "laws_sum_to_one": True,  # a model whose laws do not is refused when it is made
-    }
+    initial = [belief_text(model, belief) for belief in model.initial]
+    return {**model_facts(model, initial), "probabilities": model.num_entries}
 
 
 def class_facts(model: HiddenModel) -> dict[str, Any]:

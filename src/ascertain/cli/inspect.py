@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 def command(
     file: Annotated[
-        Path, typer.Argument(help="A model (.dot, .json, .pomdp, Boolean plant .toml) or a problem (.toml).")
+        Path,
+        typer.Argument(help="A model (.dot, .json, .kiss2, .bnet, .pomdp, Boolean plant .toml) or a problem (.toml)."),
     ],
     as_json: AsJson = False,
 ) -> None:
@@ -45,7 +46,7 @@ def command(
         if isinstance(model, HiddenModel):
             _inspect_hidden(file, model, as_json)
             return
-        facts = _plant_facts(model) if isinstance(model, BooleanPlant) else _model_facts(model)
+        facts = _plant_facts(model) if isinstance(model, BooleanPlant) else _machine_facts(model)
         facts |= _dont_cares(file)
         print_json("inspect", facts) if as_json else print_table(str(file), _rows(facts))
         return
@@ -56,7 +57,7 @@ def command(
     task = problem.task
     quotient = take_quotient(task)
     obstruction = find_obstruction(task, quotient=quotient)
-    facts = _task_facts(quotient, obstruction)
+    facts = {**_task_facts(quotient, obstruction), "notes": list(problem.notes)}
     print_json("inspect", facts) if as_json else _print_task(file, facts)
     if obstruction is not None:
         raise typer.Exit(1)
@@ -84,8 +85,7 @@ def _inspect_hidden_problem(file: Path, problem: HiddenProblem, as_json: bool) -
 
     quotient = take_hidden_quotient(problem.task)
     obstruction = find_hidden_obstruction(problem.task, quotient=quotient)
-    facts = task_facts(quotient, obstruction)
-    facts["notes"] = list(problem.notes)
+    facts = {**task_facts(quotient, obstruction), "notes": list(problem.notes)}
     print_json("inspect", facts) if as_json else _print_task(file, facts)
     if obstruction is not None:
         raise typer.Exit(1)
@@ -115,37 +115,17 @@ def _plant_facts(plant: BooleanPlant) -> dict[str, Any]:
     }
 
 
-def _model_facts(model: Model) -> dict[str, Any]:
-    from ascertain.model.checks import (
-        count_missing,
-        is_strongly_connected,
-        stuck_states,
-        unreachable_states,
-        unsound_laws,
-        useless_actions,
-    )
+def _machine_facts(model: Model) -> dict[str, Any]:
+    from ascertain.cli.model_facts import model_facts
     from ascertain.quotients.refinement import refine
 
-    return {
-        "kind": model.kind,
-        "states": model.num_states,
-        "actions": model.num_actions,
-        "readings": len(model.readings),
-        "initial": [model.states[s] for s in model.initial],
-        "missing_transitions": count_missing(model),
-        "unreachable_states": len(unreachable_states(model)),
-        "useless_actions": [model.actions[a] for a in useless_actions(model)],
-        "stuck_states": len(stuck_states(model)),
-        "laws_sum_to_one": not unsound_laws(model),
-        "strongly_connected": is_strongly_connected(model),
-        "classes": refine(model).num_classes,
-    }
+    return {**model_facts(model, [model.states[s] for s in model.initial]), "classes": refine(model).num_classes}
 
 
 def _task_facts(quotient: Quotient, obstruction: Obstruction | None) -> dict[str, Any]:
     task = quotient.task
     return {
-        **_model_facts(task.model),
+        **_machine_facts(task.model),
         "hypotheses": task.num_hypotheses,
         "labels": len(task.labels),
         "about": task.about,
@@ -172,15 +152,16 @@ def _obstruction_facts(task: Task, obstruction: Obstruction) -> dict[str, Any]:
 def _print_task(file: Path, facts: dict[str, Any]) -> None:
     from ascertain.cli.output import print_line, print_table, shorten
 
-    obstruction, notes = facts.pop("obstruction"), facts.pop("notes", [])
+    obstruction = facts.pop("obstruction")
+    del facts["notes"]  # told when the problem was read
     print_table(str(file), _rows(facts))
-    for remark in notes:
-        print_line(f"Note: {remark}.")
     if obstruction is None:
         rest = (
-            "." if facts["kind"] == "hidden" else "; whether an experiment settles them all is for the solver to say."
+            "whether its readings suffice for the stated risk, only a run can say (observe)"
+            if facts["kind"] == "hidden"
+            else "whether an experiment settles them all is for the solver to say"
         )
-        print_line(f"No two hypotheses with different labels are obstructed{rest}")
+        print_line(f"No two hypotheses with different labels are obstructed; {rest}.")
         return
     print_line(f"Obstructed: {obstruction['sentence']}.")
     groups = ["{" + ", ".join(group) + "}" if len(group) > 1 else group[0] for group in obstruction["coarsening"]]

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from ascertain.task.problem import AnyProblem
 
 
+MAX_OBSTRUCTED = 200
+"""States of a question that is looked through for obstruction before a run."""
+
+
 def command(
     problem: ProblemFile,
     plant: Annotated[
@@ -87,8 +91,6 @@ def command(
     if resume and journal is not None and not journal.exists():
         raise FileError(f"{journal}: there is no such journal to resume; leave --resume out to begin one")
     posed = load_any_problem(problem)
-    for remark in getattr(posed, "notes", ()):
-        note(remark)
     inputs = [*posed.sources, *([Path(plant.removeprefix("replay:"))] if plant.startswith("replay:") else [])]
     refuse_overwriting([journal, *certificate_files(certificate)], inputs)
     refuse_overwriting(certificate_files(certificate), [] if journal is None else [journal])
@@ -222,6 +224,24 @@ def _warn(question: Question) -> None:
     noisy = isinstance(model, NoisyMachine | HiddenModel) or (isinstance(model, BooleanPlant) and bool(model.flip))
     if question.alpha == 0 and noisy:
         note("alpha is 0, so a rival is beaten only by a reading that it can never show; set [risk] alpha, or --alpha")
+    if sentence := _obstruction(question):
+        note(f"{sentence}; if either is true, this run will not settle it")
+
+
+def _obstruction(question: Question) -> str | None:
+    """Why the question cannot be settled whatever is true; not looked for where that would take long."""
+    from ascertain.quotients.hidden import find_hidden_obstruction
+    from ascertain.quotients.obstruction import find_obstruction
+    from ascertain.task.hidden_task import HiddenTask
+    from ascertain.task.task import Task
+
+    if isinstance(question, HiddenTask) and question.model.num_states <= MAX_OBSTRUCTED:
+        found = find_hidden_obstruction(question)
+    elif isinstance(question, Task) and question.model.num_states <= MAX_OBSTRUCTED:
+        found = find_obstruction(question)
+    else:
+        return None
+    return None if found is None else found.sentence
 
 
 def _certify(path: Path | None, run: Run, recorder: Journal | Notebook) -> str | None:

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeVar
 
+from ascertain.cli.output import note
 from ascertain.cli.progress import announce_compilation
 from ascertain.errors import FileError
 from ascertain.task.problem import AnyProblem, Problem, read_any_problem, read_problem
+
+Read = TypeVar("Read", Problem, AnyProblem)
 
 
 def load_problem(path: Path) -> Problem:
     """The problem of a file."""
     announce_compilation()
-    return read_problem(path)
+    return _tell(read_problem(path))
 
 
 def load_any_problem(path: Path) -> AnyProblem:
     """The problem of a file, about a hidden model too."""
     announce_compilation()
-    return read_any_problem(path)
+    return _tell(read_any_problem(path))
+
+
+def _tell(problem: Read) -> Read:
+    for remark in problem.notes:
+        note(remark)
+    return problem
 
 
 def refuse_overwriting(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> None:

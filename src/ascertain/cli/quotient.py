@@ -28,7 +28,7 @@ def command(
     Example:  ascertain quotient problem.toml --out reduced.json
     """
     from ascertain.cli.hidden import print_quotient, quotient_facts
-    from ascertain.cli.output import note, print_json
+    from ascertain.cli.output import print_json
     from ascertain.cli.problems import load_any_problem, refuse_overwriting
     from ascertain.model.files import write_model
     from ascertain.quotients.hidden import take_hidden_quotient
@@ -38,8 +38,6 @@ def command(
     posed = load_any_problem(problem)
     refuse_overwriting([out], posed.sources)
     if isinstance(posed, HiddenProblem):
-        for remark in posed.notes:
-            note(remark)
         hidden = take_hidden_quotient(posed.task)
         if out is not None:
             write_model(hidden.reduced.model, out)

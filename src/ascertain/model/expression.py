@@ -9,8 +9,8 @@ one state, on an array of states and on slices, where one word operation decides
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeAlias, final
 
 import numpy as np
@@ -19,16 +19,14 @@ from ascertain.errors import ModelError, did_you_mean
 from ascertain.kernels.boolean import ALL, NONE, ONE, WordArray
 
 MAX_LENGTH = 10_000
-MAX_DEPTH = 50
-"""Of parentheses and negations within each other."""
 
 Step: TypeAlias = int | str
 """Push the bit of that number, or one of "0", "1"; or apply "not", "and", "xor", "or" to what was pushed last."""
 
 _TOKEN = re.compile(r"\s*(?:(?P<quoted>'[^']+')|(?P<word>[^\W\d][\w.\[\]]*|[01](?![\w.]))|(?P<sign>[()]))")
 _CONSTANTS = {"0": "0", "false": "0", "1": "1", "true": "1"}
-_LOOSEST_FIRST = ("or", "xor", "and")
-_RESERVED = frozenset({*_CONSTANTS, *_LOOSEST_FIRST, "not"})
+_TIGHTNESS = {"or": 1, "xor": 2, "and": 3, "not": 4}
+_RESERVED = frozenset({*_CONSTANTS, *_TIGHTNESS})
 
 
 @final
@@ -54,11 +52,47 @@ class Expression:
         return np.broadcast_to(value, slices.shape[1:]).copy()
 
 
+Token: TypeAlias = tuple[str, bool]
+"""A name, word or sign, and whether it stood in quotes, so that it is a name in any case."""
+
+
+@final
+@dataclass(frozen=True)
+class Spelling:
+    """What operators and bits are called in messages about an expression."""
+
+    operators: str = "'and', 'or', 'xor'"
+    bit: str = "a bit"
+    signs: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of words that the writer spelled otherwise."""
+
+
 def parse_expression(text: str, bits: Sequence[str], where: str = "expression") -> Expression:
     """The expression over these bits; `where` begins every error message."""
     if len(text) > MAX_LENGTH:
         raise ModelError(f"{where}: it has {len(text)} characters; at most {MAX_LENGTH} are read")
-    return Expression(text, tuple(_Parser(text, bits, where).parse()))
+    return parse_tokens(text, _split(text, where), bits, where)
+
+
+def parse_tokens(
+    text: str, tokens: Sequence[Token], bits: Sequence[str], where: str, spelling: Spelling | None = None
+) -> Expression:
+    """The expression whose words have already been told apart."""
+    parser = _Parser(bits, where, spelling or Spelling())
+    return Expression(text, tuple(parser.parse(tokens)))
+
+
+def _split(text: str, where: str) -> list[Token]:
+    tokens: list[Token] = []
+    at, end = 0, len(text.rstrip())
+    while at < end:
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise ModelError(f"{where}: {text[at:].strip()[:20]!r} at character {at + 1} is not understood")
+        quoted = match["quoted"]
+        tokens.append((quoted[1:-1], True) if quoted else (match[0].strip(), False))
+        at = match.end()
+    return tokens
 
 
 def _run(program: tuple[Step, ...], bit: Callable[[int], Any], zero: Any, one: Any) -> Any:
@@ -78,76 +112,59 @@ def _run(program: tuple[Step, ...], bit: Callable[[int], Any], zero: Any, one: A
 
 @final
 class _Parser:
-    """Recursive descent, one level of binding after the other; it emits the program as it reads."""
+    """Operator precedence with a stack of what is still open, so that nesting costs no recursion."""
 
-    def __init__(self, text: str, bits: Sequence[str], where: str) -> None:
-        self.where = where
+    def __init__(self, bits: Sequence[str], where: str, spelling: Spelling) -> None:
+        self.where, self.spelling = where, spelling
         self.place = {name: i for i, name in enumerate(bits)}
-        self.tokens = self.split(text)
-        self.at = 0
         self.program: list[Step] = []
+        self.open: list[str] = []
+        """Operators whose right side is not complete, and parentheses that are not closed."""
 
-    def split(self, text: str) -> list[tuple[str, bool]]:
-        """The tokens, and whether each stood in quotes."""
-        tokens: list[tuple[str, bool]] = []
-        at, end = 0, len(text.rstrip())
-        while at < end:
-            match = _TOKEN.match(text, at)
-            if match is None:
-                self.fail(f"{text[at:].strip()[:20]!r} at character {at + 1} is not understood")
-            quoted = match["quoted"]
-            tokens.append((quoted[1:-1], True) if quoted else (match[0].strip(), False))
-            at = match.end()
-        return tokens
-
-    def parse(self) -> list[Step]:
-        self.read_level(0, 0)
-        if self.at < len(self.tokens):
-            self.fail(f"{self.tokens[self.at][0]!r} stands where 'and', 'or', 'xor' or the end was expected")
+    def parse(self, tokens: Sequence[Token]) -> list[Step]:
+        complete = False
+        for name, quoted in tokens:
+            word = "" if quoted else name
+            complete = self.go_on(word, name) if complete else self.begin(word, name)
+        if not complete:
+            self.fail(f"it ends where {self.spelling.bit} was expected")
+        self.emit(0)
+        if self.open:
+            self.fail("a parenthesis is not closed; ')' was expected")
         return self.program
 
-    def read_level(self, level: int, depth: int) -> None:
-        """Operands of the next tighter level joined by this level's word."""
-        if level == len(_LOOSEST_FIRST):
-            self.read_operand(depth)
-            return
-        self.read_level(level + 1, depth)
-        while self.take(_LOOSEST_FIRST[level]):
-            self.read_level(level + 1, depth)
-            self.program.append(_LOOSEST_FIRST[level])
+    def begin(self, word: str, name: str) -> bool:
+        """Read a token where an operand may begin; whether the operand is complete."""
+        if word in {"not", "("}:
+            self.open.append(word)
+            return False
+        self.program.append(_CONSTANTS[word] if word in _CONSTANTS else self.find(word, name))
+        return True
 
-    def read_operand(self, depth: int) -> None:
-        if depth > MAX_DEPTH:
-            self.fail(f"it is nested more than {MAX_DEPTH} deep; write it flatter")
-        if self.take("not"):
-            self.read_operand(depth + 1)
-            self.program.append("not")
-        elif self.take("("):
-            self.read_level(0, depth + 1)
-            if not self.take(")"):
-                self.fail("a parenthesis is not closed; ')' was expected")
-        else:
-            self.program.append(self.read_name())
+    def go_on(self, word: str, name: str) -> bool:
+        """Read a token after an operand; whether what was read so far is one again."""
+        if word in _TIGHTNESS and word != "not":
+            self.emit(_TIGHTNESS[word])
+            self.open.append(word)
+            return False
+        self.emit(0)
+        if word != ")" or not self.open:
+            shown = self.spelling.signs.get(word, name)
+            self.fail(f"{shown[:40]!r} stands where {self.spelling.operators} or the end was expected")
+        self.open.pop()
+        return True
 
-    def read_name(self) -> Step:
-        if self.at == len(self.tokens):
-            self.fail("it ends where a bit was expected")
-        name, quoted = self.tokens[self.at]
-        self.at += 1
-        if not quoted and name in _CONSTANTS:
-            return _CONSTANTS[name]
-        if not quoted and (name in _RESERVED or name in "()"):
-            self.fail(f"{name!r} stands where a bit was expected")
+    def emit(self, tightness: int) -> None:
+        """Apply what binds at least so tightly, back to the last parenthesis."""
+        while self.open and self.open[-1] != "(" and _TIGHTNESS[self.open[-1]] >= tightness:
+            self.program.append(self.open.pop())
+
+    def find(self, word: str, name: str) -> int:
+        if word in _RESERVED or word == ")":
+            self.fail(f"{self.spelling.signs.get(word, word)!r} stands where {self.spelling.bit} was expected")
         if name not in self.place:
             self.fail(f"{name[:40]!r} is not a bit of the plant{did_you_mean(name[:80], self.place)}")
         return self.place[name]
-
-    def take(self, word: str) -> bool:
-        """Whether the next token is this word; if so, it is passed."""
-        if self.at < len(self.tokens) and self.tokens[self.at] == (word, False):
-            self.at += 1
-            return True
-        return False
 
     def fail(self, problem: str) -> NoReturn:
         raise ModelError(f"{self.where}: {problem}")

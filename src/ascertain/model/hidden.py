@@ -103,6 +103,8 @@ class HiddenModel(AbstractNamed):
 
 
 def _check_masses(masses: list[Fraction], where: str) -> None:
+    if not all(isinstance(p, Fraction) for p in masses):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ModelError(f"{where}: probabilities are exact; give Fractions, as Fraction(1, 3) or Fraction('0.85')")
     if any(p.numerator <= 0 for p in masses):
         raise ModelError(f"{where}: only positive probabilities are listed")
     total = sum_exactly(masses)
@@ -130,8 +132,8 @@ def make_joint(law: Mapping[tuple[State, Reading], Fraction]) -> JointLaw:
 def make_belief(weights: Mapping[State, Fraction | int]) -> Belief:
     """The canonical form of a belief, scaled so that it sums to one."""
     total = sum_exactly(Fraction(w) for w in weights.values())
-    if total <= 0:
-        raise ModelError("a belief needs a state of positive probability")
+    if total <= 0 or any(w < 0 for w in weights.values()):
+        raise ModelError("a belief needs a state of positive probability, and none of a negative one")
     return tuple((s, Fraction(w) / total) for s, w in sorted(weights.items()) if w != 0)
 
 

@@ -29,9 +29,12 @@ from ascertain.model.synchronous import compile_update
 from ascertain.types import IntArray
 
 MAX_INPUTS = 10
-MAX_OBSERVED = 16
+MAX_GATES = 2**21
+"""Steps of all rules times commands, of a network that becomes a plant."""
 MAX_TABLE_BITS = 22
 """State variables and inputs together, of a network whose states are listed."""
+MAX_STEPS = 2**30
+"""Steps of all rules times what is listed; as many are done in some seconds."""
 
 
 @final
@@ -78,9 +81,17 @@ class BooleanNetwork:
         return self.bits.index(name)
 
     def declare(self, inputs: Sequence[str] | None = None, observed: Sequence[str] | None = None) -> BooleanNetwork:
-        """The same network with other inputs or other observed variables, by name."""
+        """The same network with other inputs or other observed variables, by name.
+
+        Where all state variables were observed, all of them still are when the inputs change.
+        """
         chosen = self.inputs if inputs is None else tuple(self._find(name, "inputs") for name in inputs)
-        seen = self.observed if observed is None else tuple(self._find(name, "observed") for name in observed)
+        if observed is not None:
+            seen = tuple(self._find(name, "observed") for name in observed)
+        elif self.observed == self.state_variables:
+            seen = tuple(v for v in range(len(self.variables)) if v not in chosen)
+        else:
+            seen = self.observed
         return replace(self, inputs=chosen, observed=seen)
 
     def machine(self) -> Machine:
@@ -94,6 +105,11 @@ class BooleanNetwork:
             raise LimitError(
                 f"the network has {len(self.bits)} state variables and {len(self.inputs)} inputs; at most "
                 f"{MAX_TABLE_BITS} together are listed, declare fewer inputs or take it as a Boolean plant"
+            )
+        if self._num_steps << len(self.bits) + len(self.inputs) > MAX_STEPS:
+            raise LimitError(
+                f"the network has rules of {self._num_steps} steps for {len(self.bits)} state variables and "
+                f"{len(self.inputs)} inputs; too long to list its states, declare fewer inputs or shorten the rules"
             )
         states = np.arange(1 << len(self.bits), dtype=np.uint64)
         words: list[WordArray] = []
@@ -118,6 +134,11 @@ class BooleanNetwork:
         Beyond the state variables the plant has scratch bits, `_0`, `_1` and so on, which every command clears.
         """
         state = self.state_variables
+        if self._num_steps * len(self.observed) << len(self.inputs) > MAX_GATES:
+            raise LimitError(
+                f"the network has {len(self.inputs)} inputs, {len(self.observed)} observed variables and rules of "
+                f"{self._num_steps} steps; as a plant it would have more than {MAX_GATES} gates, declare fewer"
+            )
         updates = [
             compile_update(self.rules, state, dict(zip(self.inputs, v, strict=True))) for v in self._valuations()
         ]
@@ -130,11 +151,14 @@ class BooleanNetwork:
         scratch = tuple(f"_{i}" for i in range(num_scratch))
         return BooleanPlant((*self.bits, *scratch), tuple(commands), flip)
 
+    @property
+    def _num_steps(self) -> int:
+        return sum(len(rule.program) for rule in self.rules if rule is not None)
+
     def _valuations(self) -> list[tuple[int, ...]]:
-        if len(self.inputs) > MAX_INPUTS or len(self.observed) > MAX_OBSERVED:
+        if len(self.inputs) > MAX_INPUTS:
             raise LimitError(
-                f"the network has {len(self.inputs)} inputs and {len(self.observed)} observed variables; at most "
-                f"{MAX_INPUTS} and {MAX_OBSERVED} can be handled; declare fewer"
+                f"the network has {len(self.inputs)} inputs; at most {MAX_INPUTS} can be handled; declare fewer"
             )
         return list(product((0, 1), repeat=len(self.inputs)))
 

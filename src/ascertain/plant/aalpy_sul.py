@@ -11,8 +11,9 @@ from importlib import import_module
 from typing import Any, final
 
 from ascertain.errors import AscertainError, ModelError, PlantFault
-from ascertain.model.machine import Machine
-from ascertain.types import UNDEFINED
+from ascertain.model import Model
+from ascertain.plant.faults import Refused
+from ascertain.plant.simulated import SimulatedPlant
 
 
 @final
@@ -61,10 +62,15 @@ class SulPlant:
             raise PlantFault(f"the system under learning failed: {type(reason).__name__}: {reason}") from reason
 
 
-def machine_sul(machine: Machine, *, undefined: str = "undefined") -> Any:
-    """A SUL that behaves like the machine; where an action is not defined it outputs `undefined` and stays."""
-    if len(machine.initial) != 1:
-        raise ModelError(f"the machine has {len(machine.initial)} initial states; a SUL starts in exactly one")
+def machine_sul(model: Model, *, start: str | None = None, undefined: str = "undefined", seed: int = 0) -> Any:
+    """A SUL that behaves like the machine; where an action is not defined it outputs `undefined` and stays.
+
+    Every query begins in `start`, which may be left out where the machine has one initial state. Readings of a noisy
+    machine are drawn, afresh in every query, as the seed has it.
+    """
+    if start is None and len(model.initial) != 1:
+        raise ModelError(f"the machine has {len(model.initial)} initial states; say in which one the SUL starts")
+    begin = model.initial[0] if start is None else model.state_named(start, "start")
     try:
         base: Any = import_module("aalpy.base").SUL
     except ImportError:
@@ -75,19 +81,20 @@ def machine_sul(machine: Machine, *, undefined: str = "undefined") -> Any:
 
         def __init__(self) -> None:
             super().__init__()  # pyright: ignore[reportUnknownMemberType]
-            self.state: int = machine.initial[0]
+            self.queries = 0
+            self.plant = SimulatedPlant(model, begin, seed)
 
         def pre(self) -> None:
-            self.state = machine.initial[0]
+            self.queries += 1
+            self.plant = SimulatedPlant(model, begin, f"{seed} {self.queries}")
 
         def post(self) -> None:
             """Nothing to clean up."""
 
         def step(self, letter: Any) -> str:
-            a = machine.action_named(str(letter))
-            if machine.successor[self.state, a] == UNDEFINED:
+            try:
+                return self.plant.send(str(letter))
+            except Refused:
                 return undefined
-            before, self.state = self.state, int(machine.successor[self.state, a])
-            return machine.readings[int(machine.output[before, a])]
 
     return MachineSul()

@@ -15,7 +15,7 @@ import numpy as np
 
 from ascertain.model import Model
 from ascertain.quotients.refinement import Partition, refine
-from ascertain.task.task import Task
+from ascertain.task.task import Task, check_task
 from ascertain.types import UNDEFINED, IntArray, LongArray, State
 
 
@@ -43,6 +43,7 @@ class Quotient:
 
 def take_quotient(task: Task, *, tolerance: Fraction | None = None) -> Quotient:
     """The task on classes of equivalent states; seeded with labels where it is about the current state."""
+    check_task(task)
     partition = refine(task.model, seed=task.state_label, tolerance=tolerance)
     state, label, hypothesis_class = _merge_hypotheses(task, partition)
     reduced = replace(

@@ -75,6 +75,7 @@ def pose(
     Boolean plant is enumerated, if it is small enough; its flip is its own. So is a Boolean network, which is read
     without noise. Numbers are exact: integers, Fractions, or texts such as "1/50"; floats are refused.
     """
+    _check_model(model)
     if about not in ("start", "current"):
         raise TaskError(f'about: {about!r} is not understood; write "start" or "current"')
     if isinstance(never, str):
@@ -99,6 +100,11 @@ def pose(
         beta=rational_field(beta, "beta", TaskError),
         state_label=number if about == "current" else None,
     )
+
+
+def _check_model(model: object) -> None:
+    if isinstance(model, HiddenModel):
+        raise TaskError("a question about a hidden model is posed with pose_hidden; where its actions lead is random")
 
 
 def prepare(

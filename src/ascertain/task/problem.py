@@ -16,7 +16,6 @@ from typing import Any, TypeAlias, cast
 from ascertain.errors import AscertainError, FileError, LimitError, TaskError
 from ascertain.model import BooleanPlant, Model
 from ascertain.model.boolean import MAX_ENUMERATED_BITS
-from ascertain.model.files.pomdp import Pomdp
 from ascertain.model.files.text import read_text
 from ascertain.model.files.toml_text import parse_toml
 from ascertain.model.hidden import HiddenModel
@@ -66,6 +65,8 @@ class Problem:
     observe: ObserveSection
     sources: tuple[Path, ...]
     """The files that it was read from; none of them should be written over."""
+    notes: tuple[str, ...] = ()
+    """What the reader of the model remarked on: what was not used, changed or decided."""
 
     @property
     def task(self) -> Task:
@@ -85,7 +86,7 @@ class HiddenProblem:
     path: Path
     task: HiddenTask
     notes: tuple[str, ...]
-    """What the reader of the model remarked on: what was not used, and what was changed."""
+    """What the reader of the model remarked on: what was not used, changed or decided."""
     sources: tuple[Path, ...]
     """The files that it was read from; none of them should be written over."""
     observe: ObserveSection = field(default_factory=ObserveSection)
@@ -128,10 +129,10 @@ def _pose(path: Path, data: dict[str, Any]) -> AnyProblem:
     sections = {name: read_section(data, name) for name in ("cost", "weights", "observe", "operation", *KEYS)}
     for name, known in KEYS.items():
         check_keys(f"[{name}] ", sections[name], known)
-    source, common = read_source(path, data)
-    words = _words(path, data, sections, common)
-    if isinstance(source, HiddenModel | Pomdp):
-        return _pose_hidden(path, data, source, words)
+    read = read_source(path, data)
+    source, words = read.model, _words(path, data, sections, read.common)
+    if isinstance(source, HiddenModel):
+        return _pose_hidden(path, data, source, words, read.notes)
     if isinstance(words["hypotheses"], Beliefs):
         raise TaskError("[task] hypotheses: beliefs are for hidden models; list states, or give a pattern or a log")
     if isinstance(source, BooleanNetwork) and sections["network"].get("as") == "plant":
@@ -150,16 +151,18 @@ def _pose(path: Path, data: dict[str, Any]) -> AnyProblem:
         operation=read_operation(path, sections["operation"]) if "operation" in data else None,
         observe=read_observe(sections["observe"]),
         sources=_sources(path, data),
+        notes=read.notes,
     )
 
 
-def _pose_hidden(path: Path, data: dict[str, Any], source: HiddenModel | Pomdp, words: dict[str, Any]) -> HiddenProblem:
+def _pose_hidden(
+    path: Path, data: dict[str, Any], model: HiddenModel, words: dict[str, Any], notes: tuple[str, ...]
+) -> HiddenProblem:
     section = read_section(data, "observe")
     unused = [f"[{name}]" for name in ("weights", "operation") if name in data]
     unused += [f"[observe] {key}" for key in ("compiler", "shells") if key in section]
     if unused:
         raise TaskError(f"{unused[0]} is for machines and Boolean plants; this model is hidden, so leave it out")
-    model, notes = (source.model, source.notes) if isinstance(source, Pomdp) else (source, ())
     return HiddenProblem(path, pose_hidden(model, **words), notes, _sources(path, data), read_observe(section))
 
 

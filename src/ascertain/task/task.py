@@ -80,6 +80,15 @@ class Task:
         return np.array(costs, dtype=np.int64), scale
 
 
+def check_task(task: object) -> None:
+    """Refuse a question of another kind, whose plant is not a machine with listed states."""
+    if not isinstance(task, Task):
+        raise TaskError(
+            f"a {type(task).__name__} is not a Task on a machine; hidden models have take_hidden_quotient and "
+            "find_hidden_obstruction, the states of a Boolean plant are listed by pose, and observers take all of them"
+        )
+
+
 def _indices(values: IntArray, name: str, bound: int) -> IntArray:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and (int(array.min()) < 0 or int(array.max()) >= bound)):

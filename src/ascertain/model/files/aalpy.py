@@ -19,6 +19,7 @@ def to_aalpy(machine: Machine) -> Any:
     that AALpy's `step` raises KeyError there and `is_input_complete` is false; actions and readings that no transition
     uses are lost.
     """
+    _check_exact(machine)
     if len(machine.initial) != 1:
         raise ModelError(f"the machine has {len(machine.initial)} initial states; AALpy wants exactly one")
     automata = _import_automata()
@@ -62,6 +63,11 @@ def from_aalpy(automaton: Any) -> Machine:
         output=output,
         initial=(number[id(automaton.initial_state)],),
     )
+
+
+def _check_exact(machine: object) -> None:
+    if not isinstance(machine, Machine):
+        raise ModelError(f"this is a {type(machine).__name__}; AALpy's Mealy machines have no noise (see machine_sul)")
 
 
 class _Names:

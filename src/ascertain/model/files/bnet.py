@@ -18,14 +18,15 @@ from typing import NoReturn
 
 from ascertain.errors import AscertainError, FileError
 from ascertain.model.boolean import MAX_BITS
-from ascertain.model.expression import MAX_LENGTH, Expression, parse_expression
+from ascertain.model.expression import MAX_LENGTH, Expression, Spelling, Token, parse_tokens
 from ascertain.model.files.text import read_text
 from ascertain.model.machine import Machine
-from ascertain.model.network import MAX_OBSERVED, BooleanNetwork
+from ascertain.model.network import BooleanNetwork
 
 _NAME = re.compile(r"[A-Za-z_][\w.:\[\]-]*")
 _TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z_][\w.:\[\]-]*)|(?P<constant>[01])(?!\w)|(?P<sign>[!&|()]))")
-_WORDS = {"!": "not", "&": "and", "|": "or", "(": "(", ")": ")"}
+_WORDS = {"!": "not", "&": "and", "|": "or"}
+_SPELLING = Spelling("'&', '|'", "a variable", {word: sign for sign, word in _WORDS.items()})
 
 
 def read_bnet(path: str | Path) -> Machine:
@@ -42,19 +43,22 @@ def parse_bnet(text: str, where: str) -> BooleanNetwork:
     """The network in the text of a .bnet file; `where` begins every error message."""
     factors = _read_factors(text, where)
     names = list(factors)
-    words: dict[str, str] = {}
+    tokens: dict[str, list[Token]] = {}
     for name, (line, factor) in factors.items():
-        words[name], used = _translate(factor, f"{where}:{line}")
-        names += [other for other in used if other not in names]
+        tokens[name] = _split(factor, f"{where}:{line}")
+        names += dict.fromkeys(word for word, is_name in tokens[name] if is_name and word not in names)
         if len(names) > MAX_BITS:
             raise FileError(f"{where}:{line}: more than {MAX_BITS} variables; larger networks are not read")
     rules = tuple(
-        parse_expression(words[name], names, f"{where}:{factors[name][0]}") if name in words else None for name in names
+        parse_tokens(factors[name][1], tokens[name], names, f"{where}:{factors[name][0]}", _SPELLING)
+        if name in tokens
+        else None
+        for name in names
     )
     inputs = tuple(v for v, rule in enumerate(rules) if rule is None or rule.program == (v,))
-    state = [v for v in range(len(names)) if v not in inputs]
+    state = tuple(v for v in range(len(names)) if v not in inputs)
     try:
-        return BooleanNetwork(tuple(names), rules, inputs, tuple(state[:MAX_OBSERVED]))
+        return BooleanNetwork(tuple(names), rules, inputs, observed=state)
     except AscertainError as reason:
         raise type(reason)(f"{where}: {reason}") from None
 
@@ -90,39 +94,51 @@ def _read_factors(text: str, where: str) -> dict[str, tuple[int, str]]:
     return factors
 
 
-def _translate(factor: str, here: str) -> tuple[str, list[str]]:
-    """The rule in our own words, and the variables that it names."""
-    words: list[str] = []
-    used: list[str] = []
+def _split(factor: str, here: str) -> list[Token]:
+    """The tokens of a rule, operators in the words of `model.expression`; names are marked as such."""
+    tokens: list[Token] = []
     at, end = 0, len(factor.rstrip())
     while at < end:
         match = _TOKEN.match(factor, at)
         if match is None:
             _fail(here, f"{factor[at:].strip()[:20]!r} is not understood in a rule; it has names, 0, 1, ! & | and ( )")
-        name = match["name"]
-        if name is not None and name.lower() not in {"true", "false"}:
-            used.append(name)
-            words.append(f"'{name}'")
-        else:
-            words.append(_WORDS.get(match[0].strip(), match[0].strip().lower()))
+        text, name = match[0].strip(), match["name"]
+        is_name = name is not None and name.lower() not in {"true", "false"}
+        tokens.append((text, True) if is_name else (_WORDS.get(text, text.lower()), False))
         at = match.end()
-    return " ".join(words), used
+    return tokens
 
 
 def _infix(rule: Expression, names: tuple[str, ...]) -> str:
-    stack: list[str] = []
+    """The rule in signs; a chain of one sign needs no parentheses."""
+    stack: list[tuple[str, str]] = []
     for step in rule.program:
         if isinstance(step, int):
-            stack.append(names[step])
+            stack.append((names[step], ""))
         elif step in {"0", "1"}:
-            stack.append(step)
+            stack.append((step, ""))
         elif step == "not":
-            stack.append(f"!{stack.pop()}")
+            stack.append((f"!{_enclose(stack.pop())}", ""))
         else:
             right, left = stack.pop(), stack.pop()
-            signs = {"and": f"({left} & {right})", "or": f"({left} | {right})"}
-            stack.append(signs.get(step, f"(({left} & !{right}) | (!{left} & {right}))"))
-    return stack.pop()
+            stack.append(_join(left, right, step))
+        if len(stack[-1][0]) > MAX_LENGTH:
+            raise FileError(f"a rule would have more than {MAX_LENGTH} characters in .bnet, which has no 'xor'")
+    return stack.pop()[0]
+
+
+def _join(left: tuple[str, str], right: tuple[str, str], step: str) -> tuple[str, str]:
+    if step == "xor":
+        a, b = _enclose(left), _enclose(right)
+        return f"({a} & !{b}) | (!{a} & {b})", "|"
+    sign = "&" if step == "and" else "|"
+    return f"{_enclose(left, sign)} {sign} {_enclose(right)}", sign
+
+
+def _enclose(part: tuple[str, str], plain: str = "") -> str:
+    """A part of a rule, in parentheses unless it is a name or a chain of the sign `plain`."""
+    text, sign = part
+    return text if sign in {"", plain} else f"({text})"
 
 
 def _fail(here: str, problem: str) -> NoReturn:

@@ -22,7 +22,7 @@ from typing import Literal, NoReturn, TypeAlias, final
 
 import numpy as np
 
-from ascertain.errors import FileError, LimitError
+from ascertain.errors import FileError, LimitError, did_you_mean
 from ascertain.model.files.text import read_text
 from ascertain.model.machine import Machine
 from ascertain.types import UNDEFINED, IntArray
@@ -103,14 +103,16 @@ def read_kiss2(path: str | Path, dont_care: DontCare = "forbidden") -> Machine:
 def parse_kiss2(text: str, where: str) -> KissTable:
     """The table in the text of a KISS2 file; `where` begins every error message."""
     sizes: dict[str, int] = {}
-    reset: str | None = None
+    resets: dict[int, str] = {}
     rows: list[Row] = []
     for line, fields in _lines(text):
         here = f"{where}:{line}"
+        if fields[0] in sizes or (fields[0] == ".r" and resets):
+            _fail(here, f"{fields[0]} is said a second time; leave one of the two")
         if fields[0] in {".i", ".o", *_COUNTS}:
             sizes[fields[0]] = _read_size(fields, here)
         elif fields[0] == ".r":
-            reset = fields[1] if len(fields) == 2 else _fail(here, "one state is needed after .r")
+            resets[line] = fields[1] if len(fields) == 2 else _fail(here, "one state is needed after .r")
         elif fields[0].startswith("."):
             if fields[0] not in _IGNORED:
                 _fail(here, f"{fields[0][:20]!r} is not known; KISS2 has .i .o .p .s .r .e")
@@ -118,10 +120,7 @@ def parse_kiss2(text: str, where: str) -> KissTable:
             rows.append(_read_row(fields, line, sizes, here))
     if not rows:
         raise FileError(f"{where}: the table has no lines; INPUT STATE NEXT OUTPUT is needed")
-    first = next((row.state for row in rows if row.state is not None), None)
-    if reset is None and first is None:
-        raise FileError(f"{where}: no state is named; add .r with the reset state")
-    table = KissTable(where, sizes[".i"], sizes[".o"], reset or str(first), tuple(rows))
+    table = KissTable(where, sizes[".i"], sizes[".o"], _find_reset(rows, resets, where), tuple(rows))
     _check_counts(table, sizes)
     return table
 
@@ -131,7 +130,9 @@ def write_kiss2(machine: Machine) -> str:
     if len(machine.initial) > 1:
         raise FileError(f"KISS2 has one reset state; the machine has {len(machine.initial)} initial states")
     actions, readings = _as_bits(machine.actions), _as_bits(machine.readings)
-    plain = all(name.split() == [name] and name[0] not in ".#" and name not in "*-" for name in machine.states)
+    plain = all(
+        name.split() == [name] and name[0] != "." and "#" not in name and name not in "*-" for name in machine.states
+    )
     states = machine.states if plain else tuple(f"s{s}" for s in range(machine.num_states))
     pairs = [("action", actions, machine.actions), ("reading", readings, machine.readings)]
     pairs.append(("state", states, machine.states))
@@ -226,6 +227,22 @@ def _read_row(fields: list[str], line: int, sizes: dict[str, int], here: str) ->
     if state == "-":
         _fail(here, "'-' is no present state; name one, or write * for every one")
     return Row(line, inputs, None if state == "*" else state, None if target in "*-" else target, output)
+
+
+def _find_reset(rows: list[Row], resets: dict[int, str], where: str) -> str:
+    """The state that `.r` names, else that of the first line that has one."""
+    named = dict.fromkeys(name for row in rows for name in (row.state, row.target) if name is not None)
+    for line, reset in resets.items():
+        if named and reset not in named:
+            _fail(
+                f"{where}:{line}",
+                f"no line of the table names the reset state {reset[:40]!r}{did_you_mean(reset[:80], named)}",
+            )
+        return reset
+    first = next((row.state for row in rows if row.state is not None), None)
+    if first is None:
+        raise FileError(f"{where}: no state is named; add .r with the reset state")
+    return first
 
 
 def _check_bits(name: str, word: str, size: int, here: str) -> None:

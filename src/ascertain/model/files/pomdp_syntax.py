@@ -45,6 +45,8 @@ class Reading:
                 if word in self.seen:
                     tokens.fail(f"{word!r} is given again; once is right")
                 self.seen.add(word)
+            if is_number(word):
+                tokens.fail(f"{shown(word)} is a number too many; what stands before it is complete")
             if word != "start":
                 tokens.expect_colon(word)
             if word in parts:
@@ -93,7 +95,7 @@ class Reading:
             self.start = _uniform(every) if tokens.skip("uniform") else self.read_belief()
             return
         some: set[int] = set()
-        while not tokens.at_end_of_list():
+        while tokens.peek() == "*" or not tokens.at_end_of_list():
             some.update(self.take_places("states"))
         held = some if chosen == "include" else set(every) - some
         if not some or not held:
