@@ -132,7 +132,7 @@ def make_store(place: Path) -> bytes:
     """A store with small pages, so that there is less of it that means nothing."""
     path = place / "sample.store"
     with create_store(path, ABOUT) as store:
-        store.add([(n, {"square": n * n, "half": f"{n}/2"}) for n in range(5)])
+        store.add([(n, {"square": n * n, "half": f"{n}/2", "microseconds": {"all": n}}) for n in range(5)])
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for sql in ("PRAGMA journal_mode = DELETE", "PRAGMA page_size = 512", "VACUUM", "PRAGMA journal_mode = WAL"):
             connection.execute(sql)

@@ -11,7 +11,7 @@ import pytest
 
 from ascertain.errors import TaskError
 from ascertain.model.boolean import BooleanPlant, Command, Gate
-from ascertain.policy.verdict import Certified
+from ascertain.policy.verdict import Certified, Verdict
 from ascertain.sequential.audit import Observer, RuleObserver, audit, count_wrong
 from ascertain.sequential.bank import Bank, nominal_bank, uniform_bank
 from ascertain.sequential.boolean_world import BooleanWorld
@@ -138,3 +138,54 @@ def test_audits_that_cannot_be_drawn_are_refused() -> None:
     found = audit(PLANT, 0, "00", nominal_bank(2), Fraction(1, 16), make, num_runs=1, budget=1, seed=0)
     with pytest.raises(TaskError, match="delta"):
         found.upper_limit(Fraction(0))
+
+
+class Late:
+    """Reads unscored until it has read a one, then scores a bank, led through what was done, on what comes after."""
+
+    def __init__(self, bank: Bank, alpha: Fraction, *, hasty: bool = False) -> None:
+        self.world = BooleanWorld(PLANT, bank, alpha)
+        self.begun, self.hasty = False, hasty
+
+    def choose(self) -> int:
+        return SCHEDULE.choose(self.world)
+
+    def observe(self, action: int, reading: int) -> None:
+        self.world.observe(action, reading if self.begun else None)
+        self.begun = self.begun or reading == 1
+
+    def verdict(self) -> Verdict | None:
+        if self.hasty and not self.begun and self.world.history:
+            return Certified("10")
+        return self.world.verdict() if self.begun else None
+
+
+@pytest.mark.parametrize(("bank", "truth"), [(nominal_bank(2), 0), (uniform_bank([1, 2]), 3)])
+def test_a_bank_that_is_scored_late_is_audited_as_enumeration_says(bank: Bank, truth: int) -> None:
+    alpha, budget, runs, label = Fraction(1, 8), 9, 300, PLANT.name_state(truth)
+
+    @cache
+    def ends(history: tuple[Step, ...]) -> object:
+        late = Late(bank, alpha)
+        for step in history:
+            assert step.reading is not None
+            late.observe(step.action, step.reading)
+        return late.verdict()
+
+    choose = lambda history: Step(SCHEDULE.actions[len(history) % 7], 0)  # noqa: E731
+    found = every_run(PLANT, truth, choose, ends, budget)
+    wrong = [run for run in found if isinstance(run.end, Certified) and run.end.label != label]
+    rate = sum((run.probability for run in wrong), Fraction(0))
+    audited = audit(
+        PLANT, truth, label, bank, alpha, lambda: Late(bank, alpha), num_runs=runs, budget=budget, seed=3,
+        begins=lambda late: late.begun,
+    )  # fmt: skip
+    assert 0 < rate <= alpha and audited.unearned == 0
+    assert abs(audited.estimate - float(rate)) < 3 * float(audited.largest) / sqrt(runs)
+
+
+def test_answers_before_the_bank_is_scored_are_not_its_own() -> None:
+    bank, alpha = nominal_bank(2), Fraction(1, 8)
+    make = lambda: Late(bank, alpha, hasty=True)  # noqa: E731
+    found = audit(PLANT, 0, "00", bank, alpha, make, num_runs=40, budget=9, seed=1, begins=lambda late: late.begun)
+    assert found.unearned == 0 and found.num_wrong < 40

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells, keep_shells, rank_state
-from ascertain.bank.weights import EAGER, WEIGHTINGS, Weighting, geometric, inverse_cube, inverse_square, uniform
+from ascertain.bank.weights import WEIGHTINGS, Weighting, geometric, inverse_cube, inverse_square, uniform
 from ascertain.errors import TaskError
 from ascertain.instances.testbed import load_testbed
 from ascertain.model.boolean import BooleanPlant, Command, Gate
@@ -89,7 +89,8 @@ def test_default_weights_fall_over_shells_are_equal_inside_and_give_the_nominal_
     assert weight[3] == weight[5] == left / 8 / total / 3
     assert weight[0] == weight[9] == left / 27 / total / 2
     assert weight[4] == Fraction(1, 16) + weight[3]
-    assert weights_of(bank_shells(COMPILED, 3, EAGER))[4] > Fraction(1, 2)
+    half = Weighting("half", inverse_cube, Fraction(1, 2))
+    assert weights_of(bank_shells(COMPILED, 3, half))[4] > Fraction(1, 2)
 
 
 def test_without_a_nominal_the_shells_share_all() -> None:

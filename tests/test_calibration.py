@@ -18,7 +18,6 @@ from ascertain.bank.coverage import exact_coverage, law_of_largest
 from ascertain.errors import FileError, TaskError
 from ascertain.instances.testbed import load_testbed
 from ascertain.study.calibration import calibrate_testbed, rank_truth
-from ascertain.study.coverage import simulate_coverage
 from tests.reference.calibration import (
     as_number,
     chosen_rank,
@@ -106,50 +105,6 @@ def test_exact_coverage_is_the_sum_over_all_sequences_and_no_less_than_promised(
 def test_the_largest_of_independent_ranks_has_the_law_of_the_sum_over_all_cases(given_laws: list[Any]) -> None:
     found = law_of_largest(given_laws)
     assert {k: p for k, p in enumerate(found) if p} == {k: p for k, p in law_by_enumeration(given_laws).items() if p}
-
-
-EASY = (Fraction(0), Fraction(3, 5), Fraction(1, 5), Fraction(1, 10), Fraction(1, 10))
-HARD = (Fraction(0), Fraction(2, 5), Fraction(1, 5), Fraction(1, 5), Fraction(1, 10), Fraction(1, 20), Fraction(1, 20))
-FINE = tuple(Fraction(1, 2000) for _ in range(2000))
-
-
-@pytest.mark.parametrize(
-    ("strata", "blocks", "place"),
-    [([EASY], 19, 1), ([EASY, EASY, HARD], 19, 2), ([HARD] * 2, 9, 3), ([FINE], 19, 1), ([FINE], 19, 4)],
-)
-def test_ten_thousand_simulated_calibrations_agree_with_the_exact_coverage(
-    strata: list[tuple[Fraction, ...]], blocks: int, place: int
-) -> None:
-    exact = exact_coverage(law_of_largest(strata), blocks, place)
-    study = simulate_coverage(strata, blocks, place=place, seed=1)
-    assert study.repeats == 10_000 and study.tied > 0
-    assert study.is_plausible(exact, tail=1e-5)
-    assert not study.is_plausible(exact - Fraction(1, 20), tail=1e-5), "an error of a twentieth is seen"
-    assert study.is_enough(tail=1e-5)
-
-
-def test_with_hardly_a_tie_simulated_coverage_is_what_is_promised_and_no_more() -> None:
-    study = simulate_coverage([FINE], 19, seed=2)
-    assert study.is_plausible(study.promised, tail=1e-3)
-
-
-def test_blocks_that_are_exchangeable_but_not_independent_are_covered_too() -> None:
-    for place in (1, 3):
-        study = simulate_coverage([EASY, HARD], 9, place=place, shift=7, seed=3)
-        assert study.is_enough(tail=1e-5)
-
-
-def test_a_study_is_repeated_bit_for_bit_by_its_seed() -> None:
-    first, again, other = (simulate_coverage([HARD], 9, seed=seed) for seed in (5, 5, 6))
-    assert first == again != other
-
-
-@pytest.mark.parametrize(("law", "blocks", "place"), [((Fraction(1, 2),), 3, 1), ((), 3, 1), (EASY, 3, 4)])
-def test_studies_that_cannot_be_drawn_are_refused(law: tuple[Fraction, ...], blocks: int, place: int) -> None:
-    with pytest.raises(TaskError):
-        simulate_coverage([law], blocks, place=place, seed=0)
-    with pytest.raises(TaskError):
-        exact_coverage(law, blocks, place)
 
 
 def test_the_rank_of_a_truth_counts_the_better_scores() -> None:

@@ -10,10 +10,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
@@ -21,13 +21,14 @@ from ascertain.instances.testbed import load_testbed
 from ascertain.report.figures import draw_svg
 from ascertain.report.folder import prepare_folder, write_results
 from ascertain.report.page import draw_page
-from ascertain.report.tables import show, to_csv, to_latex, to_markdown
+from ascertain.report.tables import is_text, show, to_csv, to_latex, to_markdown
 from ascertain.study.plain import study_data
-from ascertain.study.record import Choice, Excerpt, Figure, Series, Study, Table
+from ascertain.study.record import Choice, Excerpt, Study, Table
 from ascertain.study.story import tell
 from ascertain.study.story_run import live_through
 from ascertain_check import check
 from tests.conftest import ROOT
+from tests.test_report_figures import BARS, POINTS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -42,19 +43,6 @@ TABLE = Table(
     ),
     "Within 5 % is reproduced.",
 )
-POINTS = Figure(
-    "points",
-    "Reads against computation",
-    "steps",
-    "reads",
-    (
-        Series("here", (1e5, 1e6, 1.01e6), (50.0, 90.0, 90.1), ("one", "two", "three")),
-        Series("there", (2e5, 3e6), (60.0, 95.0), mark="line"),
-        Series("then", (2e5, 1e6, 3e6), (70.0, 80.0, 95.0), mark="steps"),
-    ),
-    log_x=True,
-)
-BARS = Figure("bars", "Counts", "what", "how many", (Series("a", ("x", "y"), (1.0, 2.0), mark="bars"),))
 STUDY = Study(
     name="example",
     title="An <i>example</i>",
@@ -89,31 +77,40 @@ def test_markdown_and_latex_escape_what_would_break_them() -> None:
     assert "Within 5 %" in markdown
     latex = to_latex(TABLE)
     assert r"Reads \& steps" in latex and r"\_" in latex and latex.count(r"\\") == 4
+    assert latex.index(r"\end{tabular}") < latex.index(r"Within 5 \% is reproduced.") < latex.index(r"\end{table}")
+
+
+def test_latex_takes_every_sign_that_it_would_read_as_a_command() -> None:
+    cell = "1/j^3 \\ a~b {c} 50 % <x> |y| ±1 & #2 $3 _"
+    latex = to_latex(Table("signs", "T", (cell,), ((cell,),)))
+    body = latex.split(r"\midrule")[1].split(r"\\")[0]
+    expected = (
+        r"1/j\textasciicircum{}3 \textbackslash{} a\textasciitilde{}b \{c\} 50 \% \textless{}x\textgreater{} "
+        r"\textbar{}y\textbar{} $\pm$1 \& \#2 \$3 \_"
+    )
+    assert body.strip() == expected
+    assert not re.search(r"(?<!\\)[&#_%^~]", body)
+
+
+def test_a_column_of_counts_out_of_a_total_is_one_of_numbers() -> None:
+    rows = (("staged", "72/72", 3, "never"), ("eager", "100/101", None, 4.5), ("x", None, None, 2))
+    table = Table("t", "T", ("policy", "correct", "n", "crossing"), rows)
+    assert [is_text(table, column) for column in range(4)] == [True, False, False, False]
+    page = draw_page([replace(STUDY, tables=(table,), figures=())])
+    assert '<td class="number ">72/72</td>' in page and '<th class="number">correct</th>' in page
+
+
+def test_the_page_shows_the_command_that_makes_a_section_again() -> None:
+    plain = replace(STUDY, figures=())
+    assert "<code>ascertain reproduce" not in draw_page([plain])
+    command = "ascertain reproduce example --full --settings small"
+    assert f"<code>{command}</code>" in draw_page([replace(plain, command=command)])
 
 
 def test_csv_keeps_rationals_and_tells_columns_of_one_name_apart() -> None:
     rows = list(csv.reader(io.StringIO(to_csv(TABLE))))
     assert rows[0] == ["policy", "reads", "reads (paper)", "steps", "steps (paper)", "verdict"]
     assert rows[2][1:4] == ["177/2", "", "12"]
-
-
-def test_the_same_figure_is_the_same_bytes_and_well_formed() -> None:
-    for figure in (POINTS, BARS):
-        svg = draw_svg(figure)
-        assert svg == draw_svg(figure)
-        ElementTree.fromstring(svg)
-    assert "currentColor" in draw_svg(POINTS, scope="example") and "currentColor" not in draw_svg(POINTS)
-
-
-def test_labels_of_neighbouring_points_do_not_cover_one_another() -> None:
-    crowd = Series("crowd", (1.0,) * 5, (1.0, 1.001, 1.002, 1.003, 5.0), tuple(f"label {i}" for i in range(5)))
-    apart = draw_svg(Figure("crowd", "", "", "", (crowd,)))
-    heights = [
-        float(m[1]) for m in re.finditer(r"<!-- label \d -->\s*<g [^>]*transform=\"translate\([\d.]+ ([\d.]+)\)", apart)
-    ]
-    assert len(heights) == 5
-    gaps = [a - b for a, b in zip(sorted(heights, reverse=True), sorted(heights, reverse=True)[1:], strict=False)]
-    assert all(gap > 6.5 for gap in gaps)
 
 
 def test_a_page_is_whole_by_itself_and_hostile_names_stay_text() -> None:
@@ -247,6 +244,23 @@ def test_on_paper_the_page_is_black_on_white_and_nothing_is_cut_off(browser: Any
     assert widths and max(widths) <= 720
     paper = page.pdf(format="A4")
     assert paper.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", paper)) >= 3
+    context.close()
+
+
+def test_tables_as_wide_as_the_studies_show_their_verdicts_at_1200_pixels(browser: Any, tmp_path: Path) -> None:
+    long = "differs: compiling is 26 % of readwise's clock here"
+    figures = (104.25, 95.097, 1_234_567, 302.427, 84.024, 20, 20)
+    wide = Table(
+        "wide", "As many columns as any", ("metric", *(f"figure {k} (M)" for k in range(7)), "reads are", "banks are"),
+        (("separating, readwise 1000", *figures, "differs: later switch, other plants", long),) * 3,
+    )  # fmt: skip
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    page = context.new_page()
+    page.goto(write_results(tmp_path, [replace(STUDY, tables=(TABLE, wide), figures=())]).as_uri())
+    hidden = "[...document.querySelectorAll('.scroll')].map(box => box.scrollWidth - box.clientWidth)"
+    assert max(page.evaluate(hidden)) <= 0
+    edges = page.evaluate("[...document.querySelectorAll('td')].map(cell => cell.getBoundingClientRect().right)")
+    assert max(edges) <= 1200
     context.close()
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,14 @@ import pytest
 import typer
 
 from ascertain.cli.reproduce import NAMES, command
-from ascertain.errors import FileError
-from ascertain.instances.settings import load_settings
-from ascertain.study import registry
+from ascertain.errors import AscertainError, FileError
+from ascertain.instances.settings import load_settings, parse_settings
+from ascertain.instances.testbed import Testbed, load_testbed
+from ascertain.study import registry, replay
 from ascertain.study.conditions import Conditions
-from ascertain.study.record import Study
+from ascertain.study.record import Choice, Excerpt, Figure, Series, Study, Table
 from ascertain.study.registry import STUDIES, run_study
+from tests.conftest import ROOT
 from tests.test_cli import complaint, run
 
 
@@ -42,6 +46,31 @@ def test_the_story_prints_its_tables_and_json_gives_its_facts(tmp_path: Path) ->
     assert written["facts"] == data["facts"] and written["tables"] == data["tables"]
 
 
+@pytest.mark.usefixtures("twelve_operations")
+def test_every_key_of_a_study_as_json_is_documented(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "formats.md").read_text().partition("### What `reproduce --json` prints")[2]
+    assert page
+    kinds = (Study, Table, Figure, Series, Choice, Excerpt)
+    keys = {"study", *(field.name for kind in kinds for field in fields(kind))}
+    assert sorted(key for key in keys if f"`{key}`" not in page) == []
+    command("replay", settings="small", out=tmp_path, workers=1)
+    row = json.loads((tmp_path / "replay.json").read_text())["rows"][0]
+    told = next(line for line in page.splitlines() if line.startswith("| `replay` |"))
+    assert [key for key in row if f"`{key}`" not in told] == []
+
+
+def test_words_of_a_table_stay_whole_where_it_is_piped_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from ascertain.cli.output import print_table
+
+    monkeypatch.delenv("COLUMNS", raising=False)
+    words = [f"a-word-of-25-characters-{k}" for k in range(6)]
+    print_table("wide", [words], words)
+    shown = capsys.readouterr().out
+    assert [shown.count(word) for word in words] == [2] * 6
+
+
 def test_a_study_that_is_not_known_is_said_with_a_guess() -> None:
     assert "did you mean 'controller'" in complaint("reproduce", "controler")
     assert "story, controller" in complaint("reproduce", "everything")
@@ -51,6 +80,91 @@ def test_a_study_that_is_not_known_is_said_with_a_guess() -> None:
 def test_what_happens_in_a_folder_needs_one(option: dict[str, Any]) -> None:
     with pytest.raises(FileError, match="give it with --out"):
         command("story", settings="small", **option)
+
+
+def changed_settings(folder: Path) -> Path:
+    path = folder / "changed.toml"
+    path.write_text(load_settings("small").text + "# changed\n")
+    return path
+
+
+@pytest.fixture
+def twelve_operations(monkeypatch: pytest.MonkeyPatch) -> None:
+    slots = list(load_testbed("small").slots())[:12]
+    monkeypatch.setattr(Testbed, "slots", lambda _testbed: iter(slots))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.mark.usefixtures("twelve_operations")
+def test_a_folder_is_of_one_set_of_settings_and_a_named_study_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    out, changed = tmp_path / "out", str(changed_settings(tmp_path))
+    command("replay", settings="small", out=out, workers=1)
+    before = contents(out)
+    assert {"report.html", "replay.csv", "replay-quick.sqlite", "frozen-settings.toml"} <= set(before)
+    for name in STUDIES:
+        for options in ({}, {"full": True}, {"resume": True}):
+            with pytest.raises(FileError, match=r"frozen once evaluation began: name a new study with --study NAME"):
+                command(name, settings=changed, out=out, workers=1, **options)
+    command("replay", settings=changed, out=out, label="second-1", workers=1)
+    assert contents(out) == before
+    assert set(contents(out / "second-1")) == set(before)
+    with pytest.raises(FileError, match="frozen once evaluation began"):
+        command("replay", settings="small", out=out, label="second-1", workers=1)
+    with pytest.raises(FileError, match=r"go on with --resume, or name a new study with --study"):
+        command("replay", settings="small", out=out, workers=1)
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", "a b", "é", "a.b"])
+def test_a_name_that_no_folder_should_have_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="letters, digits, - and _"):
+        command("story", settings="small", out=tmp_path, label=name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("twelve_operations")
+def test_all_studies_resumed_after_single_ones_compute_nothing_twice_and_make_one_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command("replay", settings="small", out=tmp_path, workers=1)
+    assert 'id="story"' not in (tmp_path / "report.html").read_text()
+
+    def refuse(case: object) -> None:
+        raise AssertionError(case)
+
+    monkeypatch.setattr(replay, "replay_operation", refuse)
+    monkeypatch.setattr(registry, "STUDIES", {name: STUDIES[name] for name in ("story", "replay")})
+    command("all", settings="small", out=tmp_path, resume=True, workers=1)
+    page = (tmp_path / "report.html").read_text()
+    assert 'id="story"' in page and 'id="replay"' in page
+
+
+@pytest.mark.usefixtures("twelve_operations")
+def test_parquet_holds_the_results_of_this_call_and_leaves_nothing_else(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    (tmp_path / "other-quick.sqlite").write_text("of another study, whatever it is")
+    command("replay", settings="small", out=tmp_path, workers=1, parquet=True)
+    assert [path.name for path in tmp_path.glob("*.parquet")] == ["replay-quick.parquet"]
+    assert not [path.name for path in tmp_path.iterdir() if path.name.endswith(("-wal", "-shm", ".part"))]
+    table = parquet.read_table(tmp_path / "replay-quick.parquet").to_pydict()
+    assert table["number"] == list(range(12))
+    assert table["active"] == [operation_is_active(number) for number in range(12)]
+
+
+def operation_is_active(number: int) -> bool:
+    testbed = load_testbed("small")
+    return testbed.draw(list(testbed.slots())[number]).active
+
+
+def test_parquet_that_cannot_be_written_is_said_before_anything_is_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(AscertainError, match=r"pip install 'ascertain\[parquet\]'"):
+        command("replay", settings="small", out=tmp_path / "out", parquet=True)
+    assert not (tmp_path / "out").exists()
 
 
 def test_settings_that_cannot_be_read_are_one_sentence(tmp_path: Path) -> None:
@@ -76,6 +190,26 @@ def test_an_alarm_ends_with_exit_code_one(
     assert "an answer is WRONG" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.parametrize(
+    ("changes", "typed"),
+    [({}, "--settings small"), ({"quick": False, "exhaustive": True}, "--full --exhaustive --settings small"),
+     ({"settings": load_settings("testbed")}, ""), ({"settings": load_settings("testbed"), "quick": False}, "--full"),
+     ({"settings": parse_settings(load_settings("small").text + "\n", "x")}, "--settings FILE")],
+)  # fmt: skip
+def test_a_study_knows_the_command_that_makes_it_again(
+    changes: dict[str, Any], typed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ascertain.study import invariants
+    from ascertain.study.engines import start_engine
+
+    def nothing(conditions: Conditions) -> Study:
+        return Study(name="x", title="x", settings_hash="", quick=conditions.quick, seconds=0, rows=(), tables=())
+
+    monkeypatch.setattr(invariants, "study", nothing)
+    conditions = Conditions(**{"settings": load_settings("small"), "engine": start_engine("local", 1), **changes})
+    assert run_study("invariants", conditions).command == f"ascertain reproduce invariants {typed}".strip()
+
+
 def small_conditions(folder: Path, **changes: object) -> Conditions:
     from ascertain.study.engines import start_engine
 
@@ -87,7 +221,8 @@ def test_the_audit_of_the_small_testbed_is_kept_and_resumed_from_its_stores(tmp_
     first = run_study("audit", small_conditions(tmp_path))
     assert first.alarms == ()
     stores = sorted(path.name for path in tmp_path.glob("*.sqlite"))
-    assert stores == [f"audit-{part}-quick.sqlite" for part in ("noise", "noise-sampling", "removed", "sampling")]
+    parts = ("noise", "noise-sampling", "removed", "sampling", "vain")
+    assert stores == [f"audit-{part}-quick.sqlite" for part in parts]
     store = sqlite3.connect(tmp_path / "audit-removed-quick.sqlite")
     store.execute("DELETE FROM result WHERE number = 3")
     store.commit()

@@ -13,29 +13,49 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from scipy.special import bdtr, bdtrc
 
-from ascertain.instances.named import register
+from ascertain.bank.compile import compile_bank
+from ascertain.bank.shells import bank_shells
 from ascertain.instances.settings import load_settings
 from ascertain.instances.testbed import load_testbed
 from ascertain.model.boolean import BooleanPlant, Command, Gate
-from ascertain.sequential.audit import RuleObserver, audit, count_wrong
-from ascertain.sequential.bank import Bank, nominal_bank
-from ascertain.sequential.boolean_world import BooleanWorld
-from ascertain.sequential.probing import FixedSchedule
+from ascertain.observer.staged import Observer
+from ascertain.sequential.bank import Bank
+from ascertain.study import guarantee_removed
 from ascertain.study.conditions import Conditions
+from ascertain.study.controller import Controller, settle_on_stream
+from ascertain.study.coverage import cover_blocks
 from ascertain.study.engines import start_engine
-from ascertain.study.guarantee import FULL, Sizes, audit_guarantee, cover_blocks, rank_law
-from ascertain.study.guarantee_compiling import binomial_limits, compute_crossing, count_vain, find_boundary
+from ascertain.study.guarantee import FULL, Sizes, audit_guarantee
+from ascertain.study.guarantee_compiling import count_vain
 from ascertain.study.guarantee_noise import observe_noise
-from ascertain.study.guarantee_removed import audit_block, audit_operation, count_ahead, stand_against, without
-from ascertain.study.guarantee_sampling import hardest_truths, pool_audits, risk_at, sample_stage, small_bank
+from ascertain.study.guarantee_removed import (
+    SEPARATING,
+    audit_block,
+    audit_blocks,
+    audit_operation,
+    count_ahead,
+    play_removed,
+    stand_against,
+    without,
+)
+from ascertain.study.guarantee_sampling import AFTER, BEFORE, FALLBACK, NOMINAL, READWISE, WHOLE
 from ascertain.study.guarantee_tables import Found, summarise
 from ascertain.study.record import Study
-from tests.reference.auditing import crossing_probability, evidence_along
+from tests.reference.auditing import evidence_along
 
 SMALL = load_settings("small")
-TINY = Sizes({"nominal": (1, 1, 3), "fallback": (1, 1, 2)}, 2, 600, 200, 2, 2, (1, 2))
+TINY = Sizes(
+    stages={NOMINAL: (1, 1, 3), FALLBACK: (1, 1, 2), WHOLE: (1, 1, 2)},
+    blocks=2,
+    separating=0,
+    streams=600,
+    watched=1,
+    repeats=200,
+    group=2,
+    noise_operations=2,
+    noise_runs=(1, 2),
+)
 
 
 def conditions() -> Conditions:
@@ -83,15 +103,56 @@ def test_evidence_against_a_truth_is_what_multiplying_likelihoods_gives(data: st
 def test_whoever_answers_wrongly_had_a_truth_that_was_beaten() -> None:
     testbed = load_testbed("small")
     lax = replace(testbed, settings=replace(SMALL, eager_risk=Fraction(1, 2), staged_risk=Fraction(1, 3)))
-    wrong = beaten = 0
-    for block in range(2):
-        for slot in lax.block_slots("audit", block):
-            found = audit_operation(lax, lax.draw(slot), play=True)
-            met = found["stages"]["nominal"]["beaten"] or found["stages"].get("fallback", {"beaten": False})["beaten"]
+    fixed = {
+        Controller("eager", "eager"): ("eager",),
+        Controller("reuse", "reuse", 100): ("reuse",),
+        READWISE: ("nominal", "fallback"),
+    }
+    wrong, beaten = dict.fromkeys((each.name for each in fixed), 0), 0
+    for slot in list(lax.block_slots("audit", 1))[2:14:2]:
+        found = audit_operation(lax, lax.draw(slot), tuple(fixed))
+        for each, stages in fixed.items():
+            met = any(found["stages"][stage]["beaten"] for stage in stages if stage in found["stages"])
             beaten += met
-            wrong += found["played"]["outcome"] == "wrong"
-            assert met or found["played"]["outcome"] != "wrong"
-    assert 0 < wrong <= beaten
+            wrong[each.name] += found["played"][each.name]["outcome"] == "wrong"
+            assert met or found["played"][each.name]["outcome"] != "wrong", each.name
+    assert all(wrong.values()) and sum(wrong.values()) <= beaten < 18
+
+
+@pytest.mark.parametrize("controller", SEPARATING, ids=lambda each: each.policy)
+def test_what_stands_against_the_truth_with_separating_probes_is_followed_along_what_was_done(
+    controller: Controller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[Observer] = []
+
+    def settle(*arguments: Any) -> Observer:
+        kept.append(settle_on_stream(*arguments))
+        return kept[0]
+
+    monkeypatch.setattr(guarantee_removed, "settle_on_stream", settle)
+    testbed = load_testbed("small")
+    operation = testbed.draw(list(testbed.block_slots("audit", 1))[2])
+    compiled = compile_bank(testbed.logged(operation))
+    bank = without(bank_shells(compiled, compiled.num_shells), operation.true_endpoint)
+    stream = testbed.stream(operation)
+    short = replace(stream, schedule=stream.schedule[:8], noise=stream.noise[:8])
+    found, observer = play_removed(testbed, operation, short, bank, controller), kept[0]
+    commands = [step.action for step in observer.transcript]
+    assert commands != short.schedule.tolist()[: len(commands)]
+    plant = replace(testbed.plants[operation.slot.plant].plant, flip=SMALL.stream_flip)
+    readings = [int(step.reading or 0) for step in observer.transcript]
+    weights = dict(zip(bank.states, bank.weights, strict=True))
+    nominal, truth = operation.nominal_endpoint, operation.true_endpoint
+    ways: dict[str, tuple[dict[int, Fraction], int]] = {"nominal": ({nominal: Fraction(1)}, 0)}
+    if controller.policy == "reuse":
+        halves = {z: w / 2 for z, w in weights.items()}
+        ways = {"reuse": ({**halves, nominal: halves[nominal] + Fraction(1, 2)}, 0)}
+    else:
+        ways["fallback"] = (weights, observer.events[0].readings)
+    assert found["stages"].keys() == ways.keys()
+    for stage, (weight, start) in ways.items():
+        slow = evidence_along(plant, weight, truth, commands, readings, start)
+        assert math.isclose(found["stages"][stage]["micronats"] / 1e6, math.log(max(slow)), abs_tol=2e-6)
 
 
 def test_a_bank_without_a_state_keeps_the_weights_of_the_others() -> None:
@@ -101,79 +162,20 @@ def test_a_bank_without_a_state_keeps_the_weights_of_the_others() -> None:
 
 
 def test_a_block_is_a_pure_function_of_settings_and_number() -> None:
-    first = audit_block((SMALL.text, 1))
-    assert first == audit_block((SMALL.text, 1)) != audit_block((SMALL.text, 2))
-    assert sum(result["played"] is not None for result in first) == 1
+    first = audit_block((SMALL.text, 1, False))
+    assert first == audit_block((SMALL.text, 1, False)) != audit_block((SMALL.text, 2, False))
+    assert [list(result["played"]) for result in first if result["played"]] == [[READWISE.name]]
     assert len(first) == len(SMALL.strata)
 
 
-@pytest.mark.parametrize("noise", [Fraction(1, 10), Fraction(1, 4)])
-@pytest.mark.parametrize("bound", [Fraction(1), Fraction(3), Fraction(11)])
-def test_compilations_in_vain_are_computed_as_enumeration_counts_them(noise: Fraction, bound: Fraction) -> None:
-    flip, length = Fraction(1, 10), 9
-    line = find_boundary(flip, length, bound)
-    assert (np.diff(line) >= 0).all()
-    exact = crossing_probability(length, flip, bound, noise)
-    assert math.isclose(compute_crossing(line, noise), float(exact), rel_tol=1e-12, abs_tol=1e-15)
-    assert noise != flip or exact <= 1 / bound
+def test_separating_probes_are_run_on_as_many_blocks_as_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def note(_: object, __: object, played: tuple[Controller, ...]) -> list[str]:
+        return [each.name for each in played]
 
-
-def test_compilations_in_vain_are_as_frequent_as_computed_and_rarer_than_promised() -> None:
-    found = count_vain("a test", Fraction(1, 50), 120, (0, 10, 100), 3_000)
-    for each in found:
-        low, high = binomial_limits(each.compiled, each.streams, 1e-6)
-        assert low <= each.computed <= high and each.computed <= each.promised
-    assert found[0].compiled > found[1].compiled > 0
-    worse = count_vain("a test", Fraction(1, 50), 120, (10,), 500, actual=Fraction(1, 5))
-    assert worse[0].compiled / 500 > worse[0].promised
-
-
-@given(st.integers(0, 40), st.integers(1, 40), st.sampled_from((0.1, 0.001)))
-def test_binomial_limits_are_where_the_tails_are_delta(number: int, of: int, delta: float) -> None:
-    number = min(number, of)
-    low, high = binomial_limits(number, of, delta)
-    assert low <= number / of <= high
-    if number:
-        assert math.isclose(bdtrc(number - 1, of, low), delta, rel_tol=1e-6)
-    if number < of:
-        assert math.isclose(bdtr(number, of, high), delta, rel_tol=1e-6)
-
-
-def test_the_hardest_truths_are_those_that_are_left_last() -> None:
-    testbed = load_testbed("small")
-    bank = nominal_bank(37)
-    truths = hardest_truths(testbed, 0, bank, Fraction(1, 50), 3)
-    assert len(set(truths)) == 3 and 37 not in truths
-    found = sample_stage((SMALL.text, "nominal", 0, 0, 2, 4))
-    assert all(result["unearned"] == 0 for result in found)
-    assert sum(result["wrong"] for result in found) > 0
-    _, listed = small_bank(testbed, 1, 0)
-    assert 1 < len(listed.states) <= 96
-
-
-def test_under_another_noise_the_risk_is_a_power_of_the_odds() -> None:
-    assert risk_at(Fraction(1, 50), Fraction(1, 50), Fraction(1, 4_000_000)) == Fraction(1, 49**4)
-    assert risk_at(Fraction(1, 50), Fraction(1, 10), Fraction(1, 4_000_000)) == Fraction(1, 9**4)
-    told, actual, alpha = Fraction(1, 5), Fraction(3, 10), Fraction(1, 20)
-    plant, bank = register(1, told), nominal_bank(0)
-    risk = risk_at(told, actual, alpha)
-    assert risk == Fraction(3, 7) ** 3 > alpha
-
-    def make() -> RuleObserver:
-        return RuleObserver(BooleanWorld(plant, bank, alpha), FixedSchedule((0,)))
-
-    model = register(1, actual)
-    found = audit(model, 1, "1", bank, risk, make, num_runs=60, budget=40, seed=3)
-    wrong = count_wrong(model, 1, "1", make, num_runs=600, budget=40, seed=4)
-    low, high = binomial_limits(wrong, 600, 1e-5)
-    assert found.unearned == 0 and low <= found.estimate <= high and wrong / 600 > alpha
-
-
-def test_pooled_audits_weigh_runs_alike() -> None:
-    one = {"runs": 10, "wrong": 5, "estimate": 0.1, "largest": "1/8", "unearned": 0}
-    two = {"runs": 30, "wrong": 0, "estimate": 0.0, "largest": "0", "unearned": 0}
-    pooled = pool_audits([one, two], Fraction(1, 4))
-    assert (pooled.num_runs, pooled.num_wrong, pooled.estimate, pooled.largest) == (40, 5, 0.025, Fraction(1, 8))
+    monkeypatch.setattr(guarantee_removed, "audit_operation", note)
+    found = [names for names in audit_blocks(conditions(), 7, 2) if names]
+    alone, more = [READWISE.name], [READWISE.name, *(each.name for each in SEPARATING)]
+    assert found == [more, alone, alone, more, alone, alone, alone]
 
 
 def test_a_worse_sensor_is_wrong_wherever_a_better_one_is() -> None:
@@ -181,13 +183,6 @@ def test_a_worse_sensor_is_wrong_wherever_a_better_one_is() -> None:
     reads = [found["runs"][noise]["reads"] for noise in ("1/100", "1/50", "1/4")]
     assert reads[0] <= reads[2] and not found["active"]
     assert found["runs"]["1/4"]["compilations"] == 1
-
-
-def test_coverage_of_blocks_counts_infinite_ranks_as_not_covered() -> None:
-    study = cover_blocks([[1, 2], [3, 1], [2, 2], [4, 1], [1, 1], [None, 1]], 2)
-    assert (study.covered, study.repeats, study.promised) == (0, 3, Fraction(1, 2))
-    assert cover_blocks([[3], [1], [None], [2]], 2).covered == 2
-    assert rank_law([0, 2, None, 2]) == [Fraction(1, 4), 0, Fraction(1, 2), Fraction(1, 4)]
 
 
 @pytest.fixture(scope="module")
@@ -199,9 +194,17 @@ def test_the_audit_finds_the_guarantee_kept_and_says_where_it_ends(tiny: Study) 
     assert tiny.alarms == ()
     assert [table.name for table in tiny.tables] == ["false-acceptance", "removed", "vain", "coverage", "noise"]
     noise = tiny.tables[-1]
-    assert [row[4] for row in noise.rows][:2] == ["kept", "kept"] and noise.rows[-1][4] == "NOT kept"
+    assert [row[4] for row in noise.rows][:2] == ["holds", "holds"] and noise.rows[-1][4] == "does NOT hold"
     assert {row["question"] for row in tiny.rows} >= {"false acceptance", "truth removed", "compilations in vain"}
     assert "Declare the worst sensor" in tiny.findings[-1]
+    assert "Separating probes were not run" in tiny.findings[1] and "not by reuse" in tiny.findings[1]
+
+
+def test_the_audit_of_another_testbed_says_nothing_about_the_paper_s_sizes(tiny: Study) -> None:
+    said = str((tiny.tables, tiny.findings, tiny.choices, tiny.figures))
+    for figure in ("2^24", "16,777,216", "4,000,000", "4000000", "20,000", "302 million"):
+        assert figure not in said
+    assert "2^10" in said and "1/4,000" in said
 
 
 def test_the_audit_is_the_same_every_time(tiny: Study) -> None:
@@ -214,16 +217,16 @@ def test_the_full_audit_removes_the_truth_of_twenty_thousand_operations() -> Non
 
 
 def found() -> Found:
-    stage = {"stage": "nominal", "runs": 9, "wrong": 9, "estimate": 1e-5, "largest": "1/90000", "unearned": 0}
+    audited = {"plant": 0, "bank": 0, "truth": 5, "candidates": 2}
+    stage = {**audited, "runs": 9, "wrong": 9, "estimate": 1e-5, "largest": "1/90000", "unearned": 0}
     met = {"micronats": 0, "beaten": False}
+    played = {READWISE.name: {"outcome": "abstained", "reads": 3, "stages": {"nominal": met}}}
     return Found(
         settings=SMALL,
-        sampled=[stage, {**stage, "stage": "fallback"}],
-        removed=[
-            {"rank": 1, "stages": {"eager": met, "nominal": met}, "played": {"outcome": "abstained", "reads": 3}}
-            for _ in range(50)
-        ],
+        sampled=[{**stage, "stage": share} for share in (NOMINAL, FALLBACK, BEFORE, AFTER)],
+        removed=[{"rank": 1, "stages": {"eager": met, "nominal": met}, "played": played} for _ in range(50)],
         vain=count_vain("alarms", Fraction(1, 50), 20, (10,), 50),
+        watched=[{"formula": [7], "trigger": [7], "observers": [[7, 9]]}],
         coverage=[("blocks", cover_blocks([[1]] * 60, 2))],
         noise_sampled=[{"actual": "1/50", **stage}],
         noise_observed=[
@@ -244,11 +247,21 @@ def test_every_alarm_goes_off() -> None:
     assert "may be WRONG" in alarms(replace(good, removed=bad))
     often = [{**dict(x), "stages": {"eager": {"micronats": 5_000_000, "beaten": False}}} for x in good.removed]
     assert "evidence against the truth reached" in alarms(replace(good, removed=often))
-    answered = [{**dict(x), "played": {"outcome": "wrong", "reads": 3}} for x in good.removed]
-    assert "WRONG answers on the open world" in alarms(replace(good, removed=answered))
+    wrongly: list[dict[str, Any]] = [deepcopy(dict(x)) for x in good.removed]
+    wrongly[0]["played"][READWISE.name]["outcome"] = "wrong"
+    assert "1 WRONG answers of readwise 100" in alarms(replace(good, removed=wrongly))
+    probed: list[dict[str, Any]] = [deepcopy(dict(x)) for x in good.removed]
+    met = {"reuse": {"micronats": 15_000_000, "beaten": True}}
+    probed[1]["played"][SEPARATING[1].name] = {"outcome": "abstained", "reads": 3, "stages": met}
+    assert "(separating, reuse 100, run): answers may be WRONG" in alarms(replace(good, removed=probed))
     assert "not earned" in alarms(replace(good, sampled=[{**dict(x), "unearned": 1} for x in good.sampled]))
     assert "left too often" in alarms(replace(good, vain=[replace(x, compiled=50) for x in good.vain]))
+    assert "are counted and" in alarms(replace(good, vain=[replace(x, computed=0.09, compiled=49) for x in good.vain]))
+    astray = [{**dict(x), "trigger": [8]} for x in good.watched]
+    assert "on 1 of 1 streams" in alarms(replace(good, watched=astray))
     uncovered = replace(good.coverage[0][1], covered=0)
     assert "below the 1/2" in alarms(replace(good, coverage=[("blocks", uncovered)]))
+    odd = replace(good.coverage[0][1], computed=Fraction(1, 3))
+    assert "is not the 0.3333 that is computed" in alarms(replace(good, coverage=[("blocks", odd)]))
     wrong = [{"active": False, "runs": {"1/50": {"outcome": "wrong", "reads": 9, "compilations": 0}}}]
     assert "no worse than declared" in alarms(replace(good, noise_observed=wrong))

@@ -13,12 +13,13 @@ from ascertain.instances.operations import Slot
 from ascertain.instances.settings import load_settings
 from ascertain.instances.testbed import Testbed
 from ascertain.study import confirmation, confirmation_tables
+from ascertain.study.beside import Beside
 from ascertain.study.calibration import calibrate_testbed
 from ascertain.study.conditions import Conditions
 from ascertain.study.confirmation import SHELLS, confirm_operation, evaluation_slots
+from ascertain.study.confirmation_compilers import COMPILERS, compiler_row, direct_table
 from ascertain.study.engines import start_engine
 from ascertain.study.record import Study
-from ascertain.task.canonical import canonical_bytes
 from tests.reference.confirming import list_shells, verify, weigh
 
 
@@ -94,12 +95,15 @@ def test_the_study_adds_up_and_calibrates_as_the_calibration_does() -> None:
 
 
 @pytest.mark.usefixtures("five_operations")
-def test_one_worker_and_two_give_the_same_bytes_apart_from_times() -> None:
+def test_one_worker_and_two_give_the_same_store_and_times_are_kept_apart(tmp_path: Path) -> None:
     def run(workers: int) -> bytes:
-        results = confirmation.confirm_operations(small(workers), 3)
-        for result in results:
-            assert set(result.pop("microseconds")) >= {"merging", "exhaustive"}
-        return canonical_bytes(results)
+        conditions = small(workers, folder=tmp_path / str(workers), resume=True)
+        (tmp_path / str(workers)).mkdir()
+        results = confirmation.confirm_operations(conditions, 3)
+        assert all(set(result["microseconds"]) >= {"merging", "exhaustive"} for result in results)
+        with conditions.store("confirmation") as store:
+            assert store is not None and [result for _, result in store.results()] == results
+            return store.export()
 
     assert run(2) == run(1)
 
@@ -133,9 +137,9 @@ def test_wrong_answers_and_unequal_maps_are_said_loudly() -> None:
     slots = evaluation_slots(conditions.testbed, 1)
     good = [confirm_operation((conditions.settings.text, slot, 3, False)) for slot in slots]
 
-    def summarise(results: list[dict[str, Any]]) -> Study:
+    def summarise(results: list[dict[str, Any]], name: str = "small") -> Study:
         return confirmation_tables.summarise_confirmation(
-            calibration, results, quick=True, exhaustive=False, seconds=0.0
+            load_settings(name), calibration, results, quick=True, exhaustive=False, seconds=0.0
         )
 
     assert summarise(good).alarms == ()
@@ -146,3 +150,47 @@ def test_wrong_answers_and_unequal_maps_are_said_loudly() -> None:
     unequal[5]["compilers"]["exhaustive"]["equal"] = False
     assert summarise(unequal).alarms == ("exhaustive and merging give different maps on 1 operations",)
     assert "The compilers do not agree." in summarise(unequal).findings
+    # So few operations say nothing of the paper's outcomes, and another testbed nothing at all.
+    frozen, elsewhere = verdicts(summarise(good, "testbed")), verdicts(summarise(good))
+    for metric in confirmation_tables.OUTCOMES:
+        assert frozen["confirmation", metric] == "too few to tell"
+    assert frozen["calibration", "calibrated J"] == "too few to tell"
+    assert frozen["direct", "early proofs"] == "too few to tell"
+    assert frozen["compilers", "merging"] == "better"
+    assert frozen["confirmation", "candidate states"].startswith(("reproduced", "differs: banks of", "too few"))
+    assert set(elsewhere.values()) == {"another testbed"}
+
+
+def verdicts(study: Study) -> dict[tuple[str, str], str]:
+    """By table and row, what is said beside the paper's figure; every table that has one says something."""
+    said: dict[tuple[str, str], str] = {}
+    for table in study.tables:
+        column = next((k for k, name in enumerate(table.columns) if name.endswith((" is", " are"))), None)
+        assert (column is not None) == any("paper" in name for name in table.columns)
+        if column is not None:
+            said |= {(table.name, str(row[0])): str(row[column]) for row in table.rows if row[column] is not None}
+    return said
+
+
+def test_the_direct_compilers_savings_are_recounted_where_it_proved_early() -> None:
+    def operation(direct: dict[str, Any] | None) -> dict[str, Any]:
+        work: dict[str, Any] = {"exhaustive": {"evaluations": 1000, "model_steps": 1, "equal": True}}
+        work["merging"] = {"evaluations": 10, "model_steps": 1}
+        if direct is not None:
+            work["direct"] = {"model_steps": 1, "equal": True, **direct}
+        return {"compilers": work, "microseconds": dict.fromkeys(work, 5)}
+
+    proved = {"evaluations": 100, "early_proof": True, "probe_evaluations": 90}
+    failed = {"evaluations": 1050, "early_proof": False, "probe_evaluations": 50}
+    results = [operation(proved)] * 3 + [operation(failed)] + [operation(None)]
+    rows = [compiler_row(name, results) for name in COMPILERS]
+    table = {row[0]: row[1] for row in direct_table(results, rows, Beside(comparable=True)).rows}
+    assert table["early proofs"] == "3/4"
+    assert table["evaluations against enumeration, %"] == pytest.approx(100 * (1350 / 4000 - 1))
+    assert table["the same where it proved early, %"] == pytest.approx(-90)
+    assert table["evaluations of a probe that proved nothing"] == 50
+
+
+def test_eight_shells_alone_weigh_little_more_than_among_many() -> None:
+    few, many = (sum(1 / j**3 for j in range(1, number + 1)) for number in (8, 100))
+    assert f"weigh {100 * (many / few - 1):.1f} % more" in confirmation_tables.weights_choice().effect

@@ -12,15 +12,18 @@ import pytest
 from ascertain.instances.settings import load_settings
 from ascertain.instances.testbed import load_testbed
 from ascertain.study.campaign import run_campaign
-from ascertain.study.controller import OURS, PAPER, control_operation
+from ascertain.study.controller import EQUAL, OURS, PAPER, control_operation
 from ascertain.study.controller_tables import summarise_controllers
 from ascertain.study.engines import start_engine
+from ascertain.study.record import Study
+from ascertain.study.switching import LEVELS, NUMERATORS, median_contradicted, switching_table
 from ascertain.task.canonical import canonical_bytes
 from tests.reference.bank import compile_naively
 from tests.reference.confirming import list_shells, verify, weigh
 
-TEXT = load_settings("small").text
-BOTH = (*PAPER, *OURS)
+SMALL, FROZEN = load_settings("small"), load_settings("testbed")
+TEXT = SMALL.text
+BOTH = (*PAPER, EQUAL, *OURS)
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +36,16 @@ def results() -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("place", [0, 1])
-def test_eager_reads_and_is_charged_as_a_plain_recomputation_says(place: int, results: list[dict[str, Any]]) -> None:
+@pytest.mark.parametrize("controller", ["eager", EQUAL.name])
+def test_eager_reads_and_is_charged_as_a_plain_recomputation_says(
+    place: int, controller: str, results: list[dict[str, Any]]
+) -> None:
     testbed = load_testbed("small")
     operation = testbed.draw(list(testbed.slots())[results[place]["number"]])
     logged = testbed.logged(operation)
-    weight = weigh(list_shells(logged), operation.nominal_endpoint, alike=False)
+    weight = weigh(list_shells(logged), operation.nominal_endpoint, alike=controller == EQUAL.name)
     reads, state = verify(testbed, operation, weight, testbed.settings.eager_risk)
-    run = results[place]["runs"]["eager"]
+    run = results[place]["runs"][controller]
     assert (run["reads"], run["outcome"]) == (reads, "correct")
     assert state == operation.true_endpoint
     assert run["model_steps"] - run["compile_steps"] == len(weight) * reads
@@ -61,7 +67,7 @@ def test_a_true_nominal_is_confirmed_at_half_the_risk_without_a_bank(place: int,
 
 
 def test_rows_have_the_means_and_counts_of_their_runs(results: list[dict[str, Any]]) -> None:
-    found = summarise_controllers("0" * 64, results, 0.0)
+    found = summarise_controllers(SMALL, results, 0.0)
     assert [row["policy"] for row in found.rows] == [controller.name for controller in BOTH]
     for row in found.rows:
         runs = [result["runs"][row["policy"]] for result in results]
@@ -76,37 +82,136 @@ def test_rows_have_the_means_and_counts_of_their_runs(results: list[dict[str, An
     assert staged <= readwise[3] <= readwise[2] <= readwise[1] <= readwise[0] <= eager
 
 
+def tables_of(study: Study) -> dict[str, list[dict[str, Any]]]:
+    """Rows by the names of their columns; of columns with one name the last."""
+    return {t.name: [dict(zip(t.columns, row, strict=True)) for row in t.rows] for t in study.tables}
+
+
 def test_strata_and_triggers_are_of_the_operations_they_name(results: list[dict[str, Any]]) -> None:
-    found = summarise_controllers("0" * 64, results, 0.0)
+    tables = tables_of(summarise_controllers(SMALL, results, 0.0))
     active = [result for result in results if result["active"]]
-    strata = {(row[0], row[1]): row for row in found.tables[1].rows}
-    assert strata["active", "staged"][2] == len(active)
-    assert strata["inactive", "staged"][2] == len(results) - len(active)
-    reads = [result["runs"]["staged"]["reads"] for result in active]
-    assert strata["active", "staged"][4] == pytest.approx(sum(reads) / len(reads))
-    triggers = {row[0]: row for row in found.tables[2].rows}
+    strata = {(row["outcome"], row["policy"]): row for row in tables["strata"]}
+    row = strata[f"active ({len(active)})", "staged"]
+    assert (f"inactive ({len(results) - len(active)})", "staged") in strata
+    runs = [result["runs"]["staged"] for result in active]
+    assert row["reads"] == pytest.approx(sum(run["reads"] for run in runs) / len(runs))
+    assert row["before the switch"] + row["after it"] == pytest.approx(row["reads"])
+    triggers = {row["policy"]: row for row in tables["trigger"]}
     after = [result["runs"]["readwise 0"]["fallback_after"] for result in active]
-    assert triggers["readwise 0"][1] == median(count for count in after if count is not None)
+    assert triggers["readwise 0"]["median reads"] == median(count for count in after if count is not None)
     assert "eager" not in triggers
 
 
+def test_switching_is_watched_as_a_plain_recomputation_says(results: list[dict[str, Any]]) -> None:
+    testbed = load_testbed("small")
+    for result in results:
+        operation = testbed.draw(list(testbed.slots())[result["number"]])
+        assert (result["switching"] is not None) == operation.active
+        if not operation.active:
+            continue
+        stream, plant = testbed.stream(operation), testbed.plants[operation.slot.plant].plant
+        truth, nominal = operation.true_endpoint, operation.nominal_endpoint
+        wrong: list[bool] = []
+        for command, noise in zip(stream.schedule.tolist(), stream.noise.tolist(), strict=True):
+            (truth, shown), (nominal, expected) = plant.step(truth, command), plant.step(nominal, command)
+            wrong.append(shown ^ noise != expected)
+        places = [place for place, is_so in enumerate(wrong, 1) if is_so]
+        assert result["switching"]["contradicted"] == places[:3]
+        flip = testbed.settings.stream_flip
+        for name, qs in NUMERATORS.items():
+            terms, when = [Fraction(1)] * len(qs), dict[int, int]()
+            for place, is_wrong in enumerate(wrong, 1):
+                likely = flip if is_wrong else 1 - flip
+                terms = [term * (1 - q + q / (2 * likely)) for term, q in zip(terms, qs, strict=True)]
+                for level in LEVELS:
+                    if level not in when and sum(terms) / len(qs) > level:
+                        when[level] = place
+            assert result["switching"]["reached"][name] == [when.get(level) for level in LEVELS]
+        # The policies switch where the trigger says so.
+        for policy, level in (("readwise 0", 1), ("readwise 10", 11), ("readwise 100", 101)):
+            reached = result["switching"]["reached"]["mixture"][LEVELS.index(level)]
+            assert result["runs"][policy]["fallback_after"] == reached
+
+
+def test_a_median_of_runs_that_mostly_never_come_so_far_is_never() -> None:
+    never = {"contradicted": [3, None, None], "reached": {name: [None] * len(LEVELS) for name in NUMERATORS}}
+    once = {"contradicted": [5, 9, 11], "reached": {name: [7] * len(LEVELS) for name in NUMERATORS}}
+    assert median_contradicted([never, once], 1) == 4
+    assert median_contradicted([never, never, once], 2) is None
+    assert switching_table([never, never, once]).rows[-1][1:] == (None, None, None)
+    assert switching_table([once]).rows[-1][1:3] == (7.0, 7.0)
+
+
 def test_the_figure_shows_every_controller_and_the_papers(results: list[dict[str, Any]]) -> None:
-    [figure] = summarise_controllers("0" * 64, results, 0.0).figures
-    assert [len(series.x) for series in figure.series] == [len(PAPER), len(OURS), len(PAPER)]
+    [figure] = summarise_controllers(SMALL, results, 0.0).figures
+    assert [len(series.x) for series in figure.series] == [len(PAPER) + 1, len(OURS), len(PAPER)]
 
 
 def test_wrong_answers_and_unequal_maps_are_said_loudly(results: list[dict[str, Any]]) -> None:
     spoilt = deepcopy(results[:2])
     spoilt[0]["runs"]["staged"]["outcome"] = "wrong"
     spoilt[1]["map_equal"] = False
-    found = summarise_controllers("0" * 64, spoilt, 0.0)
+    found = summarise_controllers(SMALL, spoilt, 0.0)
     assert found.alarms == ("staged: 1 WRONG answers", "the compilers disagree on 1 operations")
-    assert "not all 2 operations" in found.findings[0]
+    assert found.findings[0] == (
+        "10 of 11 controllers answer all 2 operations correctly; the others: staged 1 (0 abstained, 1 wrong)."
+    )
+
+
+def test_an_abstention_is_an_alarm_on_the_frozen_testbed_and_nowhere_else(results: list[dict[str, Any]]) -> None:
+    tired = deepcopy(results)
+    tired[0]["runs"]["readwise 0"]["outcome"] = "abstained"
+    assert summarise_controllers(FROZEN, results, 0.0).alarms == ()
+    assert summarise_controllers(FROZEN, tired, 0.0).alarms == ("readwise 0: 1 of 4 operations are not answered",)
+    elsewhere = summarise_controllers(SMALL, tired, 0.0)
+    assert elsewhere.alarms == ()
+    assert "readwise 0 3 (1 abstained, 0 wrong)" in elsewhere.findings[0]
+
+
+def test_only_our_own_rows_are_better_and_the_papers_never(results: list[dict[str, Any]]) -> None:
+    modest = deepcopy(results)
+    for result in modest:
+        for run in result["runs"].values():
+            run.update(reads=5, fallback_after=run["fallback_after"] and 1, model_steps=7, compile_steps=0)
+            run.update(evaluations=0, compilations=1)
+    tables = tables_of(summarise_controllers(FROZEN, modest, 0.0))
+    ours = {controller.name for controller in OURS}
+    for name, columns in (("controller", ("reads are", "banks are")), ("computation", ("together is",))):
+        for row in tables[name]:
+            verdicts = [row[column] for column in columns]
+            assert (verdicts[0] == "better") == (row["policy"] in ours)
+            assert all(word == "better" or word.startswith(("reproduced", "differs: ")) for word in verdicts)
+
+
+def test_readwise_1000_is_said_to_be_staging_where_it_is(results: list[dict[str, Any]]) -> None:
+    active = [result for result in results if result["active"]]
+    alike = sum(result["runs"]["staged"] == result["runs"]["readwise 1000"] for result in active)
+    found = summarise_controllers(FROZEN, results, 0.0)
+    [said] = [sentence for sentence in found.findings if sentence.startswith("Readwise 1000")]
+    assert f"the same run on {alike} of {len(active)} active operations" in said
+    assert "104.6 -> 100.8" in said and "not reproduced" in said
+    assert {"When the nominal is formally rejected", "The trigger's numerator", "How candidates are weighted"} <= {
+        choice.question for choice in found.choices
+    }
+
+
+def test_nothing_is_said_of_the_paper_or_of_its_size_on_another_testbed(results: list[dict[str, Any]]) -> None:
+    found = summarise_controllers(SMALL, results, 0.0)
+    words = [cell for table in found.tables for row in table.rows for cell in row if isinstance(cell, str)]
+    assert "another testbed" in words
+    assert not [word for word in words if word.startswith(("reproduced", "better", "differs"))]
+    text = " ".join([*found.findings, *(choice.chosen + choice.effect for choice in found.choices)])
+    assert "2^24" not in text and "302" not in text and "2^10" in text
+    assert not any("the paper" in sentence.lower() for sentence in found.findings)
 
 
 def test_the_study_gives_the_same_bytes_on_one_worker_and_on_two(results: list[dict[str, Any]]) -> None:
-    cases = [(TEXT, result["number"], BOTH) for result in results[1:3]]
-    expected = [{key: value for key, value in result.items() if key != "number"} for result in results[1:3]]
-    assert canonical_bytes(run_campaign(control_operation, cases, start_engine("local", 2))) == canonical_bytes(
-        expected
-    )
+    few = (PAPER[1], EQUAL, OURS[0])
+    cases = [(TEXT, result["number"], few) for result in results[1:3]]
+    expected = [
+        {**result, "runs": {controller.name: result["runs"][controller.name] for controller in few}}
+        for result in results[1:3]
+    ]
+    found = run_campaign(control_operation, cases, start_engine("local", 2))
+    numbered = [{"number": number, **result} for (_, number, _), result in zip(cases, found, strict=True)]
+    assert canonical_bytes(numbered) == canonical_bytes(expected)

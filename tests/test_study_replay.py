@@ -70,12 +70,24 @@ def test_the_study_sums_up_what_single_operations_did() -> None:
         assert (row["correct"], row["wrong"]) == (len(single), 0)
     table = {row[0]: row for row in study.tables[0].rows}
     assert table["fallback candidates"][3] == pytest.approx(100 * (eight["candidates"] / full["candidates"] - 1))
-    assert table["fallback candidates"][4] == -62.20
+    assert table["fallback candidates"][5] == -62.20
+    assert {row[-1] for row in table.values()} == {"another testbed"}
     assert study.alarms == ()
 
 
 def test_a_wrong_answer_is_said_loudly() -> None:
     result: dict[str, Any] = replay_operation((TEXT, 0, (STAGED,)))
     result["runs"]["staged"][1]["outcome"] = "wrong"
-    study = summarise_replay("0" * 64, [result], quick=True, seconds=0.0)
+    study = summarise_replay(load_settings("small"), [result], quick=True, seconds=0.0)
     assert study.alarms == ("staged, J = 8: 1 WRONG answers",)
+
+
+def test_keeping_fewer_candidates_than_the_papers_is_a_difference_and_no_merit() -> None:
+    result: dict[str, Any] = replay_operation((TEXT, 0, (STAGED,)))
+    for run, share in zip(result["runs"]["staged"], (100, 10), strict=True):
+        run.update(candidates=share, model_steps=share, reads=100)
+    study = summarise_replay(load_settings("testbed"), [result] * 4, quick=True, seconds=0.0)
+    verdicts = {row[0]: row[-1] for row in study.tables[0].rows}
+    assert verdicts["fallback candidates"] == verdicts["model steps"] == "differs: other plants, other shells"
+    assert verdicts["physical reads (change in number)"] == "differs: late shells weigh little"
+    assert verdicts["correct"] == "reproduced"

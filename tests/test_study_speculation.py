@@ -16,10 +16,12 @@ from ascertain.errors import TaskError
 from ascertain.instances.settings import load_settings
 from ascertain.instances.testbed import load_testbed
 from ascertain.study import speculation
+from ascertain.study.beside import Beside
 from ascertain.study.conditions import Conditions
 from ascertain.study.controller import observer_settings, settle_on_stream
 from ascertain.study.engines import start_engine
 from ascertain.study.speculation import READWISE, STAGED, measure_operation, speculation_slots
+from ascertain.study.speculation_beside import advantage, advantage_error, beside_table
 from ascertain.study.speculation_tables import extra_reads, time_operation
 from ascertain.study.speculation_timeline import (
     STRATEGIES,
@@ -184,6 +186,57 @@ def test_the_study_composes_checks_in_earnest_and_agrees_with_itself(monkeypatch
             walls = {strategy: rows[compiler, read_ms, strategy]["wall_us"] for strategy in STRATEGIES}
             assert walls["full background"] <= walls["gated background"] <= walls["deferred"]
             assert walls["deferred"] >= 1000 * read_ms * reads["deferred"]
+    [said] = [sentence for sentence in study.findings if "in earnest" in sentence]
+    assert said.startswith("Of the 6 operations 2 were run in earnest") and "times the composed time" in said
+    assert {row[-1] for row in study.tables[1].rows if row[-1] is not None} == {"another testbed"}
+
+
+def made(staged: int, readwise: int, compile_us: int) -> Timed:
+    """An operation whose bank is wanted after half of its reads."""
+    first, second = (Trace(Moment(reads // 2, 0), Moment(reads, 0)) for reads in (staged, readwise))
+    return Timed(staged=first, gate=None, readwise=second, compile_us=compile_us)
+
+
+def test_an_advantage_has_the_error_that_operations_give_it() -> None:
+    timed = [made(20, 18, 5000), made(30, 25, 9000), made(26, 26, 2000)]
+    read_us = Fraction(1000)
+    base, full = (
+        [float(spend(name, each, read_us).wall) for each in timed] for name in ("readwise", "full background")
+    )
+    whole = 1 - sum(full) / sum(base)
+    assert float(advantage("full background", timed, read_us)) == pytest.approx(100 * whole)
+    assert advantage_error("readwise", timed, read_us) == 0
+    spread = sum((b - f - whole * b) ** 2 for b, f in zip(base, full, strict=True)) * 3 / 2
+    assert advantage_error("full background", timed, read_us) == pytest.approx(100 * spread**0.5 / sum(base))
+    assert advantage_error("full background", timed[:1], read_us) is None
+
+
+def test_small_advantages_are_judged_by_their_error_and_signs_by_theirs() -> None:
+    timed = [made(20, 18, 5000), made(30, 25, 9000), made(26, 26, 2000)] * 10
+
+    def judge(gain: float, error: float, *, comparable: bool = True) -> dict[str, Any]:
+        rows = [
+            {"compiler": "exhaustive", "strategy": "full background", "read_ms": ms, "compile_ratio": "2",
+             "advantage_percent": str(gain), "advantage_error": error}
+            for ms in (1, 10, 100)
+        ]  # fmt: skip
+        table = beside_table(rows, timed, Fraction(12_780), Beside(comparable=comparable))
+        return {str(row[0]): row[-1] for row in table.rows}
+
+    wall = "wall clock less than readwise at {} ms a read, %"
+    assert judge(3.2, 2.0)[wall.format(1)] == "too few to tell"
+    assert judge(3.2, 0.1)[wall.format(1)].startswith("differs: compiling is ")
+    assert judge(0.25, 0.1)[wall.format(1)] == "reproduced"
+    assert judge(-3.0, 1.0)[wall.format(100)] == "reproduced"
+    assert judge(-3.0, 2.0)[wall.format(100)] == "too few to tell"
+    assert judge(3.0, 1.0)[wall.format(100)].startswith("differs")
+    found = judge(3.0, 1.0)
+    assert found["they cross at, ms a read"] == "reproduced"
+    assert found["compile CPU, times readwise's, at 10 ms"] == "differs: 30 of 30 operations need the bank"
+    assert found["extra reads behind an open gate, for 72 streams"].startswith("differs")
+    timed = timed[:29]
+    assert judge(3.0, 1.0)["they cross at, ms a read"] == "too few to tell"
+    assert set(judge(3.0, 1.0, comparable=False).values()) == {"another testbed"}
 
 
 def test_a_run_in_earnest_that_strays_is_said_loudly(worker: CompileWorker) -> None:
@@ -192,5 +245,5 @@ def test_a_run_in_earnest_that_strays_is_said_loudly(worker: CompileWorker) -> N
     assert extra_reads([result]) == result["runs"]["staged"]["end"][0] - result["runs"]["readwise"]["end"][0]
     run = {"number": 0, "strategy": "readwise", "read_ms": 1, "wall_us": 1, "compile_us": 0, "outcome": "correct"}
     strayed = {**run, "reads": result["runs"]["readwise"]["end"][0] + 1}
-    study = speculation.summarise_speculation("0" * 64, [result], [strayed], quick=True, seconds=0.0)
+    study = speculation.summarise_speculation(load_settings("small"), [result], [strayed], quick=True, seconds=0.0)
     assert study.alarms == ("operation 0 in earnest, readwise: another run than was measured",)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import permutations, product
-from math import inf, prod
+from itertools import combinations, permutations, product
+from math import comb, inf, prod
 
 from ascertain.bank.shells import Rank
 
@@ -48,3 +48,16 @@ def law_by_enumeration(laws: Sequence[Sequence[Fraction]]) -> dict[int, Fraction
         mass = prod((each[k] for each, k in zip(laws, ranks, strict=True)), start=Fraction(1))
         law[max(ranks)] = law.get(max(ranks), Fraction(0)) + mass
     return law
+
+
+def coverage_with_hard_blocks(law: Sequence[Fraction], num_ranks: int, hard: Sequence[Fraction]) -> Fraction:
+    """The probability that the last of all blocks is at most the largest other, over every way to place hard ones."""
+    blocks, total = num_ranks + 1, Fraction(0)
+    for number, probability in enumerate(hard):
+        for places in combinations(range(blocks), number):
+            for ranks in product(range(len(law)), repeat=blocks):
+                moved = [rank + (len(law) if i in places else 0) for i, rank in enumerate(ranks)]
+                if moved[-1] <= max(moved[:-1]):
+                    mass = prod((law[k] for k in ranks), start=Fraction(1))
+                    total += probability * mass / comb(blocks, number)
+    return total

@@ -47,6 +47,10 @@ class Calibrated:
     place: int
     """The rank that was taken, counted from the largest: r."""
 
+    def covers(self, rank: Rank) -> bool:
+        """Whether the shells kept hold a truth, or a block whole, of that rank; infinity covers nothing."""
+        return self.shells is not None and rank is not None and rank <= self.shells
+
 
 def largest_rank(ranks: Iterable[Rank]) -> Rank:
     """The largest of some ranks: what it takes to cover all of them; 0 when there are none."""

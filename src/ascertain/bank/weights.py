@@ -64,8 +64,6 @@ WEIGHTINGS = {
 """By name."""
 DEFAULT = WEIGHTINGS["inverse_cube"]
 """For a fallback: the nominal has been looked at and was not confirmed, so that its share is small."""
-EAGER = Weighting("inverse_cube, eager", inverse_cube, Fraction(1, 2))
-"""For a bank that is used at once: the nominal is most often true."""
 
 
 def _normalise(parts: Sequence[Fraction]) -> tuple[Fraction, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,6 +16,8 @@ from ascertain.report.printable import printable
 
 SCHEMA_VERSION = 1
 """Grows when a key of some verb's JSON changes its meaning or goes away; docs/formats.md lists the keys."""
+WIDEST = 240
+"""Columns that a table may take where there is no terminal."""
 
 
 def print_json(verb: str, data: Mapping[str, Any]) -> None:
@@ -29,13 +32,16 @@ def print_json(verb: str, data: Mapping[str, Any]) -> None:
 
 
 def print_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[str] | None = None) -> None:
-    """A small table; names are printed as they are, never read as markup."""
+    """A small table; names are printed as they are, never read as markup. Piped on it is as wide as it needs to be."""
     table = Table(title=plain(title), title_justify="left", show_header=header is not None)
     for name in header or ("", ""):
         table.add_column(name, overflow="fold")
     for row in rows:
         table.add_row(*(plain(cell) for cell in row))
-    Console().print(table)
+    console = Console()
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = WIDEST
+    console.print(table)
 
 
 def print_line(text: str) -> None:

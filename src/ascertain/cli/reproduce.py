@@ -22,7 +22,7 @@ def command(
     study: Annotated[str, typer.Argument(metavar="STUDY", help=f"One of {', '.join(NAMES)}.")],
     full: Annotated[bool, typer.Option("--full/--quick", help="The paper's size, or a small form of it.")] = False,
     exhaustive: Annotated[
-        bool, typer.Option("--exhaustive", help="Compare the compilers on every operation, the direct one too: hours.")
+        bool, typer.Option("--exhaustive", help="Compare the compilers on every operation: much longer.")
     ] = False,
     settings: Annotated[
         str, typer.Option("--settings", metavar="SETTINGS", help='"testbed", "small", or a settings file (TOML).')
@@ -34,7 +34,7 @@ def command(
     latex: Annotated[bool, typer.Option("--latex", help="With --out: tables in LaTeX too.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="With --out: go on where an earlier call stopped.")] = False,
     label: Annotated[
-        str, typer.Option("--study", metavar="NAME", help="With --out: a new study, where settings have changed.")
+        str, typer.Option("--study", metavar="NAME", help="With --out: a new study, in a folder NAME within that one.")
     ] = "",
     parquet: Annotated[bool, typer.Option("--parquet", help="With --out: single results as Parquet too.")] = False,
     engine: Annotated[
@@ -59,16 +59,21 @@ def command(
     from ascertain.report.folder import prepare_folder, write_results
     from ascertain.study.conditions import Conditions
     from ascertain.study.engines import start_engine
+    from ascertain.study.frozen import name_folder
+    from ascertain.study.parquet import import_parquet
     from ascertain.study.registry import STUDIES, run_study
 
     if study not in NAMES:
         raise FileError(f"study: {study!r} is not known{did_you_mean(study, NAMES)}; known are {', '.join(NAMES)}")
     if out is None and (latex or resume or label or parquet):
         raise FileError("--latex, --resume, --study and --parquet say what happens in a folder; give it with --out")
-    announce_compilation()
+    if parquet:
+        import_parquet()
     frozen = read_named_settings(settings)
     if out is not None:
+        out = name_folder(out, label)
         prepare_folder(out)
+    announce_compilation()
     computing = start_engine(engine, workers)
     with ExitStack() as shown:
         shown.callback(computing.close)
@@ -83,12 +88,12 @@ def command(
             exhaustive=exhaustive,
             folder=out,
             resume=resume,
-            label=label,
+            parquet=parquet,
             progress=progress,
         )
         studies = [run_study(name, conditions) for name in (STUDIES if study == "all" else (study,))]
     if out is not None:
-        write_results(out, studies, latex=latex, parquet=parquet)
+        write_results(out, studies, latex=latex)
     if as_json:
         from ascertain.study.plain import study_data
 

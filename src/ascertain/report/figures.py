@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from importlib import import_module
 from typing import Any
 
+from ascertain.report.labels import Box, place_labels
 from ascertain.study.record import Figure, Series
 
 COLOURS = ("#2f6fd0", "#d9822b", "#3a9d5d", "#b0509e", "#8a6d3b", "#5b7083")
 MARKERS = "osD^vP"
 LETTER = 7.0
 """The size of the names of points."""
+FAR = 9.0
+"""Names farther from their point, in printer's points, or nearer to another one, are tied to it by a line."""
 _INK = "#7a7a7a"
 """Lines and letters in a grey that stands out on white and on black."""
 _NAMES = re.compile(r'(\bid="|href="#|url\(#)')
@@ -50,10 +54,10 @@ def draw_svg(figure: Figure, width: float = 7.2, height: float = 4.0, *, scope: 
             axes.set_xscale("log")
         if figure.log_y:
             axes.set_yscale("log")
-        _place_labels(drawing, axes, figure)
         axes.grid(visible=True, alpha=0.25, linewidth=0.6)
         if len(figure.series) > 1:
-            axes.legend(frameon=False, labelcolor=_INK)
+            drawing.legend(frameon=False, labelcolor=_INK, loc="outside upper left", ncols=3)
+        _write_labels(drawing, axes, figure)
         text = io.StringIO()
         drawing.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": "ascertain"})
     svg = text.getvalue()
@@ -75,24 +79,41 @@ def _draw_series(axes: Any, series: Series, k: int, count: int) -> None:
         axes.plot(series.x, series.y, marker, label=series.name, color=colour, markersize=6, alpha=0.9)
 
 
-def _place_labels(drawing: Any, axes: Any, figure: Figure) -> None:
-    """Write the names of points beside them, from the bottom up, each above those that it would cover."""
-    named = [
-        (x, y, label)
-        for series in figure.series
-        if series.mark == "points"
-        for x, y, label in zip(series.x, series.y, series.labels, strict=False)
-    ]
+def _write_labels(drawing: Any, axes: Any, figure: Figure) -> None:
+    """Write the names of points beside them; points of a series in one place share a line."""
+    markers: list[tuple[object, float]] = []
+    named: dict[tuple[int, float, float], list[str]] = {}
+    for k, series in enumerate(figure.series):
+        if series.mark == "points":
+            markers += zip(series.x, series.y, strict=True)
+            for x, y, label in zip(series.x, series.y, series.labels, strict=False):
+                named.setdefault((k, float(x), y), []).append(label)
     if not named:
         return
     drawing.draw_without_rendering()
-    scale, taken = 72 / drawing.dpi, list[tuple[float, float, float]]()
-    places = [(*(axes.transData.transform((x, y)) * scale), x, y, label) for x, y, label in named]
-    for left, bottom, x, y, label in sorted(places, key=lambda place: (place[1], place[0])):
-        width, at = 0.55 * LETTER * len(label), bottom - 2.0
-        for low, start, end in sorted(taken):
-            if start < left + width and left < end and abs(at - low) < LETTER:
-                at = low + LETTER
-        taken.append((at, left, left + width))
-        offset = (6, at - bottom)
-        axes.annotate(label, (x, y), xytext=offset, textcoords="offset points", fontsize=LETTER, color=_INK)
+    scale = 72 / drawing.dpi
+    text_path: Any = import_module("matplotlib.textpath").TextPath
+
+    def locate(x: object, y: object) -> tuple[float, float]:
+        across, up = axes.transData.transform((x, y)) * scale
+        return float(across), float(up)
+
+    names = [", ".join(labels) for labels in named.values()]
+    sizes = [(float(text_path((0, 0), name, size=LETTER).get_extents().width) + 2, LETTER + 1) for name in names]
+    points = [locate(x, y) for _, x, y in named]
+    edge = axes.bbox
+    bounds = Box(edge.x0 * scale, edge.y0 * scale, edge.x1 * scale, edge.y1 * scale)
+    others = [locate(x, y) for x, y in markers]
+    boxes = place_labels(points, sizes, others, bounds)
+    for (_, x, y), (across, up), name, box in zip(named, points, names, boxes, strict=True):
+        offset = (box.left + 1 - across, box.bottom + 1.5 - up)
+        axes.annotate(name, (x, y), xytext=offset, textcoords="offset points", fontsize=LETTER, color=_INK, va="bottom")
+        if _distance(box, across, up) > min(FAR, *(_distance(box, *other) for other in others)):
+            end = (min(max(across, box.left), box.right) - across, min(max(up, box.bottom), box.top) - up)
+            line = {"arrowstyle": "-", "linewidth": 0.4, "color": _INK, "shrinkA": 0, "shrinkB": 2}
+            axes.annotate("", (x, y), xytext=end, textcoords="offset points", arrowprops=line)
+
+
+def _distance(box: Box, x: float, y: float) -> float:
+    """From a point to a box."""
+    return math.hypot(max(box.left - x, 0, x - box.right), max(box.bottom - y, 0, y - box.top))

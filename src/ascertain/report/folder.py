@@ -11,7 +11,6 @@ from ascertain.model.files.text import write_whole
 from ascertain.report.figures import draw_svg
 from ascertain.report.page import draw_page
 from ascertain.report.tables import to_csv, to_latex, to_markdown
-from ascertain.study.parquet import export_parquet
 from ascertain.study.plain import study_data
 from ascertain.study.record import Study
 
@@ -24,7 +23,7 @@ def prepare_folder(folder: Path) -> None:
         raise FileError(f"{folder}: the folder cannot be made ({reason.strerror})") from None
 
 
-def write_results(folder: Path, studies: Sequence[Study], *, latex: bool = False, parquet: bool = False) -> Path:
+def write_results(folder: Path, studies: Sequence[Study], *, latex: bool = False) -> Path:
     """Write everything and return the page's path; each file appears whole or not at all."""
     for study in studies:
         write_whole(folder / f"{study.name}.json", json.dumps(study_data(study), indent=1, ensure_ascii=False).encode())
@@ -39,9 +38,6 @@ def write_results(folder: Path, studies: Sequence[Study], *, latex: bool = False
         for figure in study.figures:
             name = figure.name if figure.name.startswith(study.name) else f"{study.name}-{figure.name}"
             write_whole(folder / f"{name}.svg", draw_svg(figure).encode())
-    if parquet:
-        for store in sorted(folder.glob("*.sqlite")):
-            export_parquet(store, store.with_suffix(".parquet"))
     page = folder / "report.html"
     write_whole(page, draw_page(studies).encode())
     return page

@@ -22,11 +22,15 @@ VERDICTS = {
     "differs": "differs",
     "ours": "ours",
     "kept": "kept",
+    "shown": "kept",
+    "not refuted": "quiet",
     "NOT kept": "differs",
     "VIOLATED": "violated",
+    "too few": "quiet",
+    "another testbed": "quiet",
 }
 """Words that a table says of a row, each with the class that gives it its colour."""
-LONG = 30
+LONG = 18
 """Cells with more letters are broken into lines."""
 
 
@@ -54,15 +58,15 @@ def draw_page(studies: Sequence[Study], title: str = "Certified active observabi
 
 
 def _verdict(cell: object) -> str:
-    """The class of a cell: that of its verdict, "long", "number" or nothing."""
+    """The class of a cell of words: that of its verdict, and "long" where its lines are to be broken."""
     if not isinstance(cell, str):
-        return "number"
+        return ""
     of = next((kind for word, kind in VERDICTS.items() if cell.startswith(word)), "")
     return f"{of} long".strip() if len(cell) > LONG else of
 
 
 def _side(table: Table, column: int) -> str:
-    """The class of a column's head: numbers are at the right."""
+    """The class of a column, its head included: numbers are at the right."""
     return "" if is_text(table, column) else "number"
 
 

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from fractions import Fraction
 
 from ascertain.study.record import Cell, Table
 
 _LATEX = str.maketrans(
-    {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}"}
+    {
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "\\": r"\textbackslash{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "±": r"$\pm$",
+    }
 )
+_FIGURE = re.compile(r"[-+]?[\d.,/]*\d *%?")
+"""Words that are a number after all: 72/72, 100/101."""
 
 
 def show(cell: Cell) -> str:
@@ -50,19 +62,22 @@ def to_csv(table: Table) -> str:
 
 
 def to_latex(table: Table) -> str:
-    """A `tabular` between booktabs rules, with its caption."""
+    """A `tabular` between booktabs rules, with its caption above and its note below."""
     columns = "".join("l" if is_text(table, k) else "r" for k in range(len(table.columns)))
     head = " & ".join(name.translate(_LATEX) for name in table.columns)
     body = "\n".join(" & ".join(show(cell).translate(_LATEX) for cell in row) + r" \\" for row in table.rows)
+    note = f"\n\\par\\smallskip\\footnotesize {table.note.translate(_LATEX)}" if table.note else ""
     return (
         f"\\begin{{table}}\n\\caption{{{table.title.translate(_LATEX)}}}\n\\begin{{tabular}}{{{columns}}}\n\\toprule\n"
-        f"{head} \\\\\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
+        f"{head} \\\\\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}{note}\n\\end{{table}}\n"
     )
 
 
 def is_text(table: Table, column: int) -> bool:
-    """Whether some cell of the column is words."""
-    return any(isinstance(row[column], str) for row in table.rows)
+    """Whether more of the column's cells are words than numbers; an empty one is neither."""
+    cells = [row[column] for row in table.rows if row[column] is not None]
+    words = sum(isinstance(cell, str) and not _FIGURE.fullmatch(cell) for cell in cells)
+    return 2 * words > len(cells)
 
 
 def _bar(cells: list[str]) -> str:

@@ -13,19 +13,26 @@ the mixture stopped, at least 1/alpha. Hoeffding's inequality then bounds the pr
 at any confidence, rigorously. Drawing from the mixture all the way ("value at the answer") is offered too; its terms
 are the values at stopping, which may exceed alpha when the observer uses the running supremum.
 
-Likelihoods are recomputed here from the model, state by state and in rationals, and never taken from the observer's
-evidence: an observer whose evidence is wrong shows up as a term greater than alpha (`unearned`), and then there is no
-limit to report. What is simulated is deterministic given the seed.
+*A bank that is scored late*, as a fallback's is after its switch at a stopping time S: read from z up to S, while
+every candidate is led along unscored, then from c up to sigma and from z again, where E_z(t) is now the ratio for the
+readings after S alone. The law drawn from has density 1 up to S and E_z after it, so that the formula stands, for
+answers after S; earlier ones are another bank's, with a share of alpha of its own, and are not counted here.
+
+Likelihoods are recomputed here from the model, state by state and in exact arithmetic, and never taken from the
+observer's evidence: an observer whose evidence is wrong shows up as a term greater than alpha (`unearned`), and then
+there is no limit to report. The limit takes for granted that terms above alpha cannot occur, which the rule says and
+each run is checked for. What is simulated is deterministic given the seed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache, partial
 from random import Random
-from typing import Literal, Protocol, TypeAlias, final
+from typing import Literal, Protocol, TypeAlias, TypeVar, final
 
 from ascertain.errors import TaskError
 from ascertain.policy.verdict import Certified, Verdict
@@ -36,7 +43,11 @@ from ascertain.sequential.worlds import AbstractWorld
 from ascertain.types import Action, Reading, State
 
 Until: TypeAlias = Literal["beaten", "answer"]
+Look: TypeAlias = Callable[[State, Action], tuple[Mapping[Reading, Fraction], State]]
 _PARTS = 1 << 64
+_ZERO = Fraction(0)
+_REMEMBERED = 1 << 18
+"""Steps of single states that are remembered from run to run: most runs do much the same."""
 
 
 class Observer(Protocol):
@@ -47,6 +58,9 @@ class Observer(Protocol):
     def observe(self, action: Action, reading: Reading) -> None: ...
 
     def verdict(self) -> Verdict | None: ...
+
+
+ObserverT = TypeVar("ObserverT", bound=Observer)
 
 
 @final
@@ -99,28 +113,31 @@ def audit(
     label: str,
     bank: Bank,
     alpha: Fraction,
-    observer: Callable[[], Observer],
+    observer: Callable[[], ObserverT],
     *,
     num_runs: int,
     budget: int,
     seed: int,
     until: Until = "beaten",
+    begins: Callable[[ObserverT], bool] | None = None,
 ) -> Audit:
     """Run fresh observers on a truth that is in `truth` and whose right answer is `label`.
 
     `bank` and `alpha` are what the observer claims to use, with weights that sum to one, so that they can be drawn
-    from. `budget` readings without a verdict end a run as an abstention.
+    from. `budget` readings without a verdict end a run as an abstention. `begins` says of an observer whether its bank
+    is scored from the next reading on; without it that is from the first.
     """
     if bank.later is not None or bank.total != 1:
         raise TaskError(f"an audit draws from the bank, so its weights must sum to 1; they sum to {bank.total}")
     if num_runs < 1 or budget < 0:
         raise TaskError(f"{num_runs} runs of {budget} readings; at least one run is needed")
     random = Random(seed)  # noqa: S311  # a simulation, to be repeated, not a secret
+    look: Look = lru_cache(_REMEMBERED)(partial(_look, model))
     terms: list[Fraction] = []
     for _ in range(num_runs):
-        run = _Run(model, truth, bank, alpha, until)
-        answer = run.play(observer(), budget, random)
-        wrong = isinstance(answer, Certified) and answer.label != label
+        run = _Run(look, truth, bank, alpha, until)
+        answer = run.play(observer(), budget, random, begins)
+        wrong = run.begun and isinstance(answer, Certified) and answer.label != label
         terms.append(run.term if wrong else Fraction(0))
     return Audit(
         alpha=alpha,
@@ -164,6 +181,11 @@ def draw_reading(model: AnyModel, state: State, action: Action, random: Random) 
     return _draw(list(reading_law(model, state, action).items()), random)
 
 
+def _look(model: AnyModel, state: State, action: Action) -> tuple[Mapping[Reading, Fraction], State]:
+    """What the state shows, and where it goes."""
+    return reading_law(model, state, action), next_state(model, state, action)
+
+
 def _draw(law: Sequence[tuple[int, Fraction]], random: Random) -> int:
     at = Fraction(random.getrandbits(64), _PARTS)
     for value, probability in law:
@@ -175,27 +197,37 @@ def _draw(law: Sequence[tuple[int, Fraction]], random: Random) -> int:
 
 @final
 class _Run:
-    """One run: the plant as it is simulated, and the likelihoods of every candidate and of the truth, recomputed."""
+    """One run: the plant as it is simulated, and the likelihoods of every candidate and of the truth, recomputed.
 
-    def __init__(self, model: AnyModel, truth: State, bank: Bank, alpha: Fraction, until: Until) -> None:
-        self.model, self.alpha, self.until = model, alpha, until
-        self.weights, self.candidates = bank.weights, list(bank.states)
-        self.likelihoods = [Fraction(1)] * len(bank.states)
-        self.truth, self.truth_likelihood = truth, Fraction(1)
+    Likelihoods are kept as integers over one common denominator, which cancels in their ratios.
+    """
+
+    def __init__(self, look: Look, truth: State, bank: Bank, alpha: Fraction, until: Until) -> None:
+        self.look, self.alpha, self.until = look, alpha, until
+        self.bank, self.candidates = bank, list(bank.states)
+        self.likelihoods = [1] * len(bank.states)
+        self.truth, self.truth_likelihood = truth, 1
+        self.begun = False
         self.stopped: Fraction | None = None
 
-    def play(self, observer: Observer, budget: int, random: Random) -> Verdict | None:
-        drawn = _draw(list(enumerate(self.weights)), random)
-        for _ in range(budget):
+    def play(
+        self, observer: ObserverT, budget: int, random: Random, begins: Callable[[ObserverT], bool] | None
+    ) -> Verdict | None:
+        drawn = _draw(list(enumerate(self.bank.weights)), random)
+        for left in range(budget, -1, -1):
+            self.begun = self.begun or begins is None or begins(observer)
             verdict = observer.verdict()
-            if verdict is not None:
+            if verdict is not None or left == 0:
                 return verdict
             action = observer.choose()
-            plant = self.truth if self.stopped is not None else self.candidates[drawn]
-            reading = draw_reading(self.model, plant, action, random)
+            mixed = self.begun and self.stopped is None
+            law, _ = self.look(self.candidates[drawn] if mixed else self.truth, action)
+            reading = _draw(list(law.items()), random)
             observer.observe(action, reading)
-            self._score(action, reading)
-        return observer.verdict()
+            if mixed:
+                self._score(action, reading)
+            self._move(action)
+        raise AssertionError("the loop returns when nothing is left")
 
     @property
     def term(self) -> Fraction:
@@ -203,18 +235,26 @@ class _Run:
         return self.stopped if self.stopped is not None else self._inverse()
 
     def _score(self, action: Action, reading: Reading) -> None:
-        if self.stopped is not None:
-            self.truth = next_state(self.model, self.truth, action)
-            return
-        for i, state in enumerate(self.candidates):
-            if self.likelihoods[i]:
-                self.likelihoods[i] *= reading_law(self.model, state, action).get(reading, 0)
-                self.candidates[i] = next_state(self.model, state, action)
-        self.truth_likelihood *= reading_law(self.model, self.truth, action).get(reading, 0)
-        self.truth = next_state(self.model, self.truth, action)
+        alive = [i for i, likelihood in enumerate(self.likelihoods) if likelihood]
+        shown = [self._probability(self.candidates[i], action, reading) for i in alive]
+        of_truth = self._probability(self.truth, action, reading)
+        scale = math.lcm(of_truth.denominator, *{p.denominator for p in shown})
+        for i, p in zip(alive, shown, strict=True):
+            self.likelihoods[i] *= p.numerator * (scale // p.denominator)
+        self.truth_likelihood *= of_truth.numerator * (scale // of_truth.denominator)
         if self.until == "beaten" and self._inverse() <= self.alpha:
             self.stopped = self._inverse()
 
+    def _probability(self, state: State, action: Action, reading: Reading) -> Fraction:
+        return self.look(state, action)[0].get(reading, _ZERO)
+
+    def _move(self, action: Action) -> None:
+        self.truth = self.look(self.truth, action)[1]
+        if self.stopped is None:
+            for i, likelihood in enumerate(self.likelihoods):
+                if likelihood:
+                    self.candidates[i] = self.look(self.candidates[i], action)[1]
+
     def _inverse(self) -> Fraction:
-        mixture = sum((w * x for w, x in zip(self.weights, self.likelihoods, strict=True)), Fraction(0))
-        return self.truth_likelihood / mixture
+        mixture = sum(w * x for w, x in zip(self.bank.shares, self.likelihoods, strict=True))
+        return Fraction(self.truth_likelihood * self.bank.scale, mixture)

@@ -13,6 +13,8 @@ from ascertain.instances.settings import Settings, parse_settings
 from ascertain.instances.testbed import Testbed, make_testbed
 from ascertain.study.campaign import Progress
 from ascertain.study.engines import Engine
+from ascertain.study.frozen import freeze_settings
+from ascertain.study.parquet import export_parquet
 from ascertain.study.store import Store, create_store, open_store
 
 
@@ -27,10 +29,10 @@ class Conditions:
     exhaustive: bool = False
     """Whether compilers are compared on every operation, the slow ones too."""
     folder: Path | None = None
-    """Where stores are kept; None: nowhere."""
+    """Where stores are kept, all of the same settings; None: nowhere."""
     resume: bool = False
-    label: str = ""
-    """A name that makes it a new study, where settings have changed since an older one."""
+    parquet: bool = False
+    """Whether single results are written beside their store as Parquet too."""
     progress: Callable[[str], Progress] | None = None
     """Given what is counted, what to call as it goes on."""
 
@@ -46,17 +48,25 @@ class Conditions:
         """The callback that counts this."""
         return None if self.progress is None else self.progress(what)
 
+    def freeze(self) -> None:
+        """Freeze the settings in the folder, or refuse, before anything is evaluated for it."""
+        if self.folder is not None:
+            freeze_settings(self.folder, self.settings)
+
     @contextmanager
     def store(self, study: str) -> Generator[Store | None]:
         """The store of a study: a new one, one that is resumed, or None where results are not kept."""
         if self.folder is None:
             yield None
             return
-        name = "-".join(part for part in (study, self.form, self.label) if part)
+        self.freeze()
+        name = f"{study}-{self.form}"
         about = {"study": name, "settings": self.settings.hash}
         path = self.folder / f"{name}.sqlite"
         with open_store(path, about) if self.resume and path.exists() else create_store(path, about) as store:
             yield store
+            if self.parquet:
+                export_parquet(store, path.with_suffix(".parquet"))
 
 
 @lru_cache(maxsize=4)

@@ -54,7 +54,12 @@ def study(conditions: Conditions) -> Study:
     calibration = calibrate(conditions)
     results = confirm_operations(conditions, calibration.whole.shells)
     return summarise_confirmation(
-        calibration, results, quick=conditions.quick, exhaustive=conditions.exhaustive, seconds=time.monotonic() - began
+        conditions.settings,
+        calibration,
+        results,
+        quick=conditions.quick,
+        exhaustive=conditions.exhaustive,
+        seconds=time.monotonic() - began,
     )
 
 

@@ -2,8 +2,9 @@
 
 Every operation is decided by every controller on the readings that its own stream gives: noise belongs to the position
 in the stream, so that controllers that follow the stream's schedule see the same readings. The question is which state
-the operation ended in, among all 2^24. The paper's six compile by enumeration; its counts are what they would have
-been charged, and the bank, which the merging compiler gives as well, is compared with its.
+the operation ended in, among all states of the plant. The paper's six compile by enumeration; its counts are what they
+would have been charged, and the bank, which the merging compiler gives as well, is compared with its. How the paper
+weighs its candidates is not known: eager is run with equal weights besides.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from ascertain.bank.candidates import Compiled, Stats
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
+from ascertain.bank.weights import DEFAULT, WEIGHTINGS
 from ascertain.instances.operations import DrawnOperation, Slot
 from ascertain.instances.streams import Stream
 from ascertain.instances.testbed import Testbed
@@ -27,6 +29,7 @@ from ascertain.policy.verdict import Certified
 from ascertain.sequential.bank import Bank
 from ascertain.study.campaign import run_campaign
 from ascertain.study.conditions import Conditions, testbed_of
+from ascertain.study.switching import watch_switching
 from ascertain.task.plant_task import PlantTask, StateRule
 from ascertain.task.sections import COMPILERS, CompilerName, PolicyName, ProbingName
 
@@ -41,6 +44,7 @@ class Controller:
     threshold: int = 0
     compiler: CompilerName = "exhaustive"
     separating: bool = False
+    equal_weights: bool = False
 
 
 PAPER = (
@@ -48,6 +52,10 @@ PAPER = (
     Controller("staged", "staged"),
     *(Controller(f"readwise {threshold}", "readwise", threshold) for threshold in (0, 10, 100, 1000)),
 )
+EQUAL = Controller("eager, equal weights", "eager", equal_weights=True)
+"""What the paper's eager may have been: every candidate of the bank weighs the same."""
+LIKE = "readwise 100"
+"""The paper's controller that ours are built on, and stand beside."""
 OURS = (
     Controller("merging, readwise 100", "readwise", 100, "merging"),
     Controller("merging, reuse 100", "reuse", 100, "merging"),
@@ -93,8 +101,10 @@ def control_operation(case: tuple[str, int, tuple[Controller, ...]]) -> dict[str
     wanted = {"merging", *(controller.compiler for controller in controllers)}
     compiled = {compiler: compile_bank(logged, compiler) for compiler in COMPILERS if compiler in wanted}
     merged = compiled["merging"]
-    equal = all(same_map(merged, other) for other in compiled.values())
-    bank = bank_shells(merged, merged.num_shells)
+    banks = {
+        equal: bank_shells(merged, merged.num_shells, WEIGHTINGS["uniform"] if equal else DEFAULT)
+        for equal in {controller.equal_weights for controller in controllers}
+    }
     played: dict[Controller, Observer] = {}
     runs: dict[str, Any] = {}
     for controller in controllers:
@@ -102,9 +112,16 @@ def control_operation(case: tuple[str, int, tuple[Controller, ...]]) -> dict[str
         alike = replace(controller, name="", compiler="merging")
         if alike not in played:
             settings = observer_settings(testbed, operation, controller)
-            played[alike] = settle_on_stream(testbed, operation, stream, settings, bank)
+            played[alike] = settle_on_stream(testbed, operation, stream, settings, banks[controller.equal_weights])
         runs[controller.name] = run_data(operation, played[alike], compiled[controller.compiler].stats)
-    return {"operation": slot_data(operation.slot), "active": operation.active, "map_equal": equal, "runs": runs}
+    plant = pose_endpoint(testbed, operation.slot.plant).plant
+    return {
+        "operation": slot_data(operation.slot),
+        "active": operation.active,
+        "map_equal": all(same_map(merged, other) for other in compiled.values()),
+        "switching": watch_switching(plant, operation, stream) if operation.active else None,
+        "runs": runs,
+    }
 
 
 def observer_settings(testbed: Testbed, operation: DrawnOperation, controller: Controller) -> ObserverSettings:
@@ -158,7 +175,7 @@ def slot_data(slot: Slot) -> list[int]:
 
 
 def control_operations(
-    conditions: Conditions, controllers: Sequence[Controller] = (*PAPER, *OURS)
+    conditions: Conditions, controllers: Sequence[Controller] = (*PAPER, EQUAL, *OURS)
 ) -> list[dict[str, Any]]:
     """The runs of all controllers on all prospective operations."""
     number = len(list(conditions.testbed.slots()))

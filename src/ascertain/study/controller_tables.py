@@ -5,80 +5,74 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from statistics import median
 from typing import Any
 
+from ascertain.instances.settings import Settings
 from ascertain.study import paper
+from ascertain.study.beside import WITHIN, Beside, beside
 from ascertain.study.conditions import Conditions
-from ascertain.study.controller import OURS, control_operations
-from ascertain.study.record import Cell, Choice, Figure, Series, Study, Table, compare, mean
+from ascertain.study.controller import EQUAL, LIKE, OURS, control_operations
+from ascertain.study.controller_beside import (
+    LAST,
+    STAGED,
+    Results,
+    Rows,
+    account,
+    find_alarms,
+    list_choices,
+    split,
+    tell_findings,
+    why_banks,
+    why_reads,
+    why_switch,
+)
+from ascertain.study.record import Cell, Figure, Series, Study, Table, mean
+from ascertain.study.switching import switching_table
+
+BESIDE = {**{name: name for name in paper.CONTROLLER}, EQUAL.name: "eager", **{ours.name: LIKE for ours in OURS}}
+"""Each controller here, and the paper's that it stands beside."""
 
 
 def study(conditions: Conditions) -> Study:
     """The controllers' study; its quick form is the full one."""
     began = time.monotonic()
     results = control_operations(conditions)
-    return summarise_controllers(conditions.settings.hash, results, time.monotonic() - began)
+    return summarise_controllers(conditions.settings, results, time.monotonic() - began)
 
 
-def summarise_controllers(settings_hash: str, results: Sequence[Mapping[str, Any]], seconds: float) -> Study:
+def summarise_controllers(settings: Settings, results: Results, seconds: float) -> Study:
     """The tables, the figure and the findings of the study."""
-    names = list(results[0]["runs"])
-    rows = tuple(_row(name, results) for name in names)
-    wrong = [f"{row['policy']}: {row['wrong']} WRONG answers" for row in rows if row["wrong"]]
-    unequal = sum(not result["map_equal"] for result in results)
-    alarms = [*wrong, *([f"the compilers disagree on {unequal} operations"] if unequal else [])]
-    everywhere = all(row["correct"] == len(results) for row in rows)
+    rows, says = tuple(_row(name, results) for name in results[0]["runs"]), beside(settings)
+    watched = [result["switching"] for result in results if result["active"]]
     return Study(
         name="controller",
         title="Closed-loop control: reads against computation",
-        settings_hash=settings_hash,
+        settings_hash=settings.hash,
         quick=False,
         seconds=seconds,
         rows=rows,
-        tables=(_table(rows, len(results)), _strata_table(results), _trigger_table(results)),
-        figures=(_figure(rows),),
-        findings=(
-            f"All {len(rows)} controllers answer {'all' if everywhere else 'not all'} {len(results)} operations "
-            f"correctly; {sum(row['wrong'] for row in rows)} answers are wrong.",
-            *_gains(rows),
+        tables=(
+            _table(rows, results, says),
+            _computation_table(rows, says),
+            _strata_table(results, says),
+            _trigger_table(results, says),
+            *([switching_table(watched)] if watched else []),
         ),
-        alarms=tuple(alarms),
-        choices=CHOICES,
+        figures=(_figure(rows),),
+        findings=tell_findings(rows, results, comparable=says.comparable),
+        alarms=find_alarms(rows, results, comparable=says.comparable),
+        choices=list_choices(settings, rows, results),
     )
 
 
-CHOICES = (
-    Choice(
-        "What a model step is",
-        "one candidate through one command, in the compiler as in the verifier",
-        "enumeration is charged 302 million steps an operation; the paper's 8.6 million must share what paths share",
-    ),
-    Choice(
-        "When readwise switching happens",
-        "when an e-process against the nominal exceeds 1 + lambda, after a reading",
-        "a true nominal is left with probability at most 1/(1 + lambda); the paper's 16 of 52 at lambda = 10 is more",
-    ),
-    Choice(
-        "What is certified",
-        "the state, against all others of the 2^24, listed in the bank or not",
-        "more readings than against the bank alone, and safety that does not rest on the bank",
-    ),
-    Choice(
-        "The plants", "two of our own, drawn from published seeds", "reads and candidates agree in scale, not in digits"
-    ),
-)
-
-
-def _row(name: str, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _row(name: str, results: Results) -> dict[str, Any]:
     runs = [result["runs"][name] for result in results]
     outcomes = [run["outcome"] for run in runs]
+    means = ("model_steps", "compile_steps", "evaluations", "world_steps")
     return {
         "policy": name,
         "mean_reads": str(mean([run["reads"] for run in runs])),
-        "model_steps": str(mean([run["model_steps"] for run in runs])),
-        "evaluations": str(mean([run["evaluations"] for run in runs])),
-        "world_steps": str(mean([run["world_steps"] for run in runs])),
+        **{key: str(mean([run[key] for run in runs])) for key in means},
         "compilations": sum(run["compilations"] for run in runs),
         "correct": outcomes.count("correct"),
         "wrong": outcomes.count("wrong"),
@@ -86,89 +80,127 @@ def _row(name: str, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _table(rows: Sequence[Mapping[str, Any]], number: int) -> Table:
+def _is_ours(row: Mapping[str, Any]) -> bool:
+    return row["policy"] in {controller.name for controller in OURS}
+
+
+def _table(rows: Rows, results: Results, says: Beside) -> Table:
     body: list[tuple[Cell, ...]] = []
     for row in rows:
-        reads, steps = float(Fraction(row["mean_reads"])), float(Fraction(row["model_steps"])) / 1e6
-        theirs = paper.CONTROLLER.get(row["policy"])
-        beside = (
-            (None, None, None, "ours")
-            if theirs is None
-            else (
-                theirs.mean_reads,
-                theirs.model_steps,
-                theirs.compilations,
-                _beside(theirs.mean_reads, reads),
-            )
-        )
-        correct = f"{row['correct']}/{number}"
+        name, theirs = row["policy"], paper.CONTROLLER[BESIDE[row["policy"]]]
+        reads = float(Fraction(row["mean_reads"]))
+        judge = says.improved if _is_ours(row) else says.replicated
         body.append(
-            (row["policy"], reads, beside[0], steps, beside[1], row["compilations"], beside[2], correct, beside[3])
+            (
+                name,
+                reads,
+                theirs.mean_reads,
+                judge(theirs.mean_reads, reads, why_reads(name, results)),
+                float(Fraction(row["model_steps"])) / 1e6,
+                theirs.model_steps,
+                row["compilations"],
+                theirs.compilations,
+                says.replicated(theirs.compilations, row["compilations"], why_banks(name, results)),
+                f"{row['correct']}/{len(results)}",
+            )
         )
     return Table(
         "controller",
-        f"Controllers on {number} operations, beside the paper's",
-        ("policy", "reads", "paper", "steps (M)", "paper", "banks", "paper", "correct", "reads are"),
+        f"Controllers on {len(results)} operations, beside the paper's",
+        ("policy", "reads", "paper", "reads are", "steps (M)", "paper", "banks", "paper", "banks are", "correct"),
         tuple(body),
-        "Means over operations; banks are compilations. Reads within 5 % count as reproduced. Model steps are counted "
-        "differently: see the choices. Open world: answers here have beaten all 2^24 states, not the bank's alone. "
-        "Rows that begin with merging or separating use the merging compiler.",
+        f"Means over operations; banks are compilations. {WITHIN} Controllers of ours, below the paper's six, stand "
+        f"beside its {LIKE}, eager with equal weights beside its eager. Steps are judged in the next table; reasons "
+        "stand with their figures among the findings. Rows that begin with merging or separating use the merging "
+        "compiler.",
     )
 
 
-def _strata_table(results: Sequence[Mapping[str, Any]]) -> Table:
+def _computation_table(rows: Rows, says: Beside) -> Table:
+    """Steps in the paper's unit, as far as it can be guessed: a path that is enumerated is one step."""
     body: list[tuple[Cell, ...]] = []
-    for active in (True, False):
-        chosen = [result for result in results if result["active"] == active]
-        for name in ("staged", "readwise 1000"):
-            if not chosen or name not in chosen[0]["runs"]:
+    for row in rows:
+        theirs = paper.CONTROLLER[BESIDE[row["policy"]]].model_steps
+        every, compiling = Fraction(row["model_steps"]), Fraction(row["compile_steps"])
+        counted = compiling if _is_ours(row) else Fraction(row["evaluations"])
+        together = float(counted + every - compiling) / 1e6
+        judge = says.improved if _is_ours(row) else says.replicated
+        verdict = judge(theirs, together, "the paper does not say what it counts")
+        body.append((row["policy"], float(counted) / 1e6, float(every - compiling) / 1e6, together, theirs, verdict))
+    return Table(
+        "computation",
+        "Computation, when a path that is enumerated counts as one step (millions)",
+        ("policy", "compiling", "propagation, verification", "together", "paper", "together is"),
+        tuple(body),
+        f"Means over operations. {WITHIN} Enumeration is counted here as the paper counts evaluations, by paths; "
+        "what the merging compiler does is counted in full, every candidate through every command.",
+    )
+
+
+def _strata_table(results: Results, says: Beside) -> Table:
+    body: list[tuple[Cell, ...]] = []
+    for outcome, chosen in split(results).items():
+        for name in (STAGED, LAST):
+            if name not in chosen[0]["runs"]:
                 continue
-            runs = [result["runs"][name] for result in chosen]
-            episodes, reads, compilations = paper.STRATA["active" if active else "inactive", name]
-            here = float(mean([run["reads"] for run in runs]))
+            here, (_, reads, compilations) = account(name, chosen), paper.STRATA[outcome, name]
+            why = why_reads(name, chosen)
             body.append(
                 (
-                    "active" if active else "inactive",
+                    f"{outcome} ({here.number})",
                     name,
-                    len(chosen),
-                    episodes,
-                    here,
+                    here.reads,
+                    here.error,
                     reads,
-                    sum(run["compilations"] for run in runs),
+                    says.replicated(reads, here.reads, why),
+                    here.until,
+                    here.after,
+                    here.compilations,
                     compilations,
-                    _beside(reads, here),
+                    says.replicated(compilations, here.compilations, why_banks(name, chosen)),
                 )
             )
     return Table(
         "strata",
         "Active and inactive operations",
-        ("outcome", "policy", "number", "paper", "reads", "paper", "banks", "paper", "reads are"),
+        (
+            "outcome",
+            "policy",
+            "reads",
+            "±",
+            "paper",
+            "reads are",
+            "before the switch",
+            "after it",
+            "banks",
+            "paper",
+            "banks are",
+        ),
         tuple(body),
+        f"Mean reads, with the standard error of the mean. {WITHIN} Readings before the switch are not scored again.",
     )
 
 
-def _trigger_table(results: Sequence[Mapping[str, Any]]) -> Table:
+def _trigger_table(results: Results, says: Beside) -> Table:
     body: list[tuple[Cell, ...]] = []
+    active = split(results).get("active", ())
     for name in results[0]["runs"]:
-        after = [result["runs"][name]["fallback_after"] for result in results if result["active"]]
-        known = [reads for reads in after if reads is not None]
-        if name != "eager" and known:
-            body.append((name, float(median(known)), paper.TRIGGER_MEDIAN.get(name), len(known)))
+        here = account(name, active) if active else None
+        if here is None or here.switch is None:
+            continue
+        theirs = paper.TRIGGER_MEDIAN.get(name)
+        verdict = None if theirs is None else says.replicated(theirs, here.switch, why_switch(results))
+        body.append((name, here.switch, theirs, verdict, here.compilations))
     return Table(
         "trigger",
         "Reads before the fallback, active operations, median",
-        ("policy", "median reads", "paper", "fallbacks"),
+        ("policy", "median reads", "paper", "they are", "fallbacks"),
         tuple(body),
+        WITHIN,
     )
 
 
-def _beside(paper_reads: float, here: float) -> str:
-    """The verdict on a number of reads, and the reason where it differs."""
-    verdict = compare(paper_reads, here, tolerance=0.05)
-    return "differs: open world" if verdict == "differs" else verdict
-
-
-def _figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
+def _figure(rows: Rows) -> Figure:
     def series(name: str, chosen: Sequence[Mapping[str, Any]]) -> Series:
         return Series(
             name,
@@ -183,8 +215,8 @@ def _figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
         tuple(row.mean_reads for row in paper.CONTROLLER.values()),
         tuple(paper.CONTROLLER),
     )
-    mine = [row for row in rows if row["policy"] not in paper.CONTROLLER]
-    same = [row for row in rows if row["policy"] in paper.CONTROLLER]
+    mine = [row for row in rows if _is_ours(row)]
+    same = [row for row in rows if not _is_ours(row)]
     return Figure(
         "controller",
         "Reads against computation",
@@ -192,18 +224,5 @@ def _figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
         "mean reads",
         tuple(s for s in (series("the paper's policies here", same), series("ours", mine), theirs) if s.x),
         log_x=True,
-    )
-
-
-def _gains(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    by_name = {row["policy"]: row for row in rows}
-    best = by_name.get(OURS[-1].name)
-    staged = by_name.get("staged")
-    if best is None or staged is None:
-        return ()
-    reads = Fraction(best["mean_reads"]) / Fraction(staged["mean_reads"])
-    steps = Fraction(staged["model_steps"]) / Fraction(best["model_steps"])
-    return (
-        f"Reuse with separating probes and the merging compiler reads {100 * (1 - float(reads)):.1f} % less than "
-        f"staging and computes {float(steps):,.0f} times less.",
+        note="Enumeration is charged every step of every path here, which the paper's count does not.",
     )

@@ -1,11 +1,17 @@
-"""Observers that were told the wrong noise: what they read, compile and answer when the sensor is better or worse.
+"""Observers that were told the wrong noise: how often they may be wrong, and what they read, compile and answer.
 
-An operation has one stream of random words; a reading is wrong where the word is below the actual probability, so that
-a worse sensor is wrong wherever a better one is. Half of the operations are active.
+*By importance sampling* the rule is audited with the nominal alone and readings of an `actual` flip probability g,
+while the world was told f. A state is then beaten when it has m more contradictions than the nominal, m the least
+number with ((1-f)/f)^m >= 1/alpha, and whether it has is the same event as under g at the risk (g/(1-g))^m. So this is
+what the rule guarantees when the noise is g, and the audit at that risk has terms that do not exceed it.
+
+*On operations*: an operation has one stream of random words; a reading is wrong where the word is below the actual
+probability, so that a worse sensor is wrong wherever a better one is. Half of the operations are active.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -14,12 +20,59 @@ from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
 from ascertain.instances.draws import draw_words, happens
 from ascertain.instances.operations import Slot
+from ascertain.sequential.audit import RuleObserver
+from ascertain.sequential.bank import nominal_bank
+from ascertain.sequential.boolean_world import BooleanWorld
+from ascertain.sequential.evidence import least_beaten_count
+from ascertain.sequential.probing import round_robin
 from ascertain.study.campaign import run_campaign
 from ascertain.study.conditions import Conditions, testbed_of
-from ascertain.study.controller import Controller, observer_settings, outcome, settle_on_stream
+from ascertain.study.controller import observer_settings, outcome, settle_on_stream
+from ascertain.study.guarantee_sampling import READWISE, audit_data, hardest_truths, nominal_of, run_audit
 
-READWISE = Controller("readwise 100", "readwise", 100, "merging")
 ACTUAL = tuple(Fraction(1, n) for n in (100, 50, 40, 30, 20, 15, 10))
+
+
+def sample_noise(conditions: Conditions, actual: Sequence[Fraction], truths: int, runs: int) -> list[dict[str, Any]]:
+    """Audits of the rule, told the settings' noise, under each actual one."""
+    cases = noise_cases(conditions.settings.text, len(conditions.settings.plants), actual, truths, runs)
+    with conditions.store("audit-noise-sampling") as store:
+        progress = conditions.counting("plants audited under other noise")
+        found = run_campaign(sample_wrong_noise, cases, conditions.engine, store=store, chunk=4, progress=progress)
+    return [result for results in found for result in results]
+
+
+def noise_cases(
+    text: str, plants: int, actual: Sequence[Fraction], truths: int, runs: int
+) -> list[tuple[str, str, int, int, int]]:
+    """The cases of that campaign: an actual noise, a plant, and how many truths and runs."""
+    return [(text, str(g), plant, truths, runs) for g in actual for plant in range(plants)]
+
+
+def sample_wrong_noise(case: tuple[str, str, int, int, int]) -> list[dict[str, Any]]:
+    """One actual noise on one plant, for the hardest truths."""
+    text, actual, plant, truths, runs = case
+    testbed, noise = testbed_of(text), Fraction(actual)
+    drawn, frozen = testbed.plants[plant], testbed.settings
+    told = replace(drawn.plant, flip=frozen.stream_flip)
+    bank, rule = nominal_bank(nominal_of(testbed, plant, 0)), round_robin(told, tuple(drawn.probing))
+    risk = risk_at(frozen.stream_flip, noise, frozen.staged_risk)
+
+    def make() -> RuleObserver:
+        return RuleObserver(BooleanWorld(told, bank, frozen.staged_risk), rule)
+
+    results: list[dict[str, Any]] = []
+    for truth in hardest_truths(testbed, plant, bank, told.flip, truths):
+        name = f"wrong noise, plant {plant}, bank 0"
+        found = run_audit(testbed, plant, truth, bank, make, name, runs, actual=noise, alpha=risk)
+        results.append({"actual": actual, "plant": plant, "truth": truth, "risk": str(risk), **audit_data(found)})
+    return results
+
+
+def risk_at(declared: Fraction, actual: Fraction, alpha: Fraction) -> Fraction:
+    """What the rule guarantees with one candidate, told one noise, under another."""
+    lead = least_beaten_count([(Fraction(1), 0)], declared, alpha)
+    return (actual / (1 - actual)) ** lead
 
 
 def observe_noises(conditions: Conditions, actual: tuple[Fraction, ...], operations: int) -> list[dict[str, Any]]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 from ascertain.instances.settings import Settings
-from ascertain.study.guarantee_sampling import DELTA, pool_audits, risk_at
+from ascertain.study.guarantee_noise import risk_at
+from ascertain.study.guarantee_parts import DELTA, Part, Results
+from ascertain.study.guarantee_sampling import pool_audits, read_audit
 from ascertain.study.record import Cell, Figure, Series, Table, mean
-
-Results: TypeAlias = Sequence[Mapping[str, Any]]
-Part: TypeAlias = tuple[Table, tuple[Figure, ...], list[dict[str, Any]], list[str], list[str]]
-"""What one question of the audit adds: a table, figures, rows, findings and alarms."""
 
 
 def noise_part(frozen: Settings, sampled: Results, observed: Results) -> Part:
@@ -24,7 +22,7 @@ def noise_part(frozen: Settings, sampled: Results, observed: Results) -> Part:
     alarms: list[str] = []
     for actual in dict.fromkeys(result["actual"] for result in sampled):
         risk = risk_at(declared, Fraction(actual), alpha)
-        pooled = pool_audits([result for result in sampled if result["actual"] == actual], risk)
+        pooled = pool_audits([read_audit(result, risk) for result in sampled if result["actual"] == actual])
         runs = [result["runs"][actual] for result in observed]
         outcomes = [run["outcome"] for run in runs]
         inactive = [r["runs"][actual]["compilations"] for r in observed if not r["active"]]
@@ -33,8 +31,8 @@ def noise_part(frozen: Settings, sampled: Results, observed: Results) -> Part:
         holds = risk <= alpha
         body.append(
             (actual, pooled.estimate / float(alpha), limit / float(alpha), float(risk / alpha),
-             "kept" if holds else "NOT kept", reads, f"{sum(inactive)}/{len(inactive)}", outcomes.count("correct"),
-             outcomes.count("abstained"), outcomes.count("wrong"))
+             "holds" if holds else "does NOT hold", reads, f"{sum(inactive)}/{len(inactive)}",
+             outcomes.count("correct"), outcomes.count("abstained"), outcomes.count("wrong"))
         )  # fmt: skip
         rows.append({"question": "wrong noise", "actual": actual, "declared": str(declared), "risk": str(risk),
                      "estimate": pooled.estimate, "operations": len(runs),
@@ -49,7 +47,8 @@ def noise_part(frozen: Settings, sampled: Results, observed: Results) -> Part:
          "compiled in vain", "correct", "abstained", "wrong"),
         tuple(body),
         "Risk: what the rule guarantees under the actual flip, with the nominal as the only candidate; estimates are "
-        "for the hardest truths. Reads and outcomes: readwise 100 on operations, half of them active.",
+        "for the hardest truths, limits for their mean. Reads and outcomes: readwise 100 on operations, half of them "
+        "active.",
     )  # fmt: skip
     return table, (_noise_figure(points, alpha),), rows, [_noise_finding(frozen, observed, points)], alarms
 

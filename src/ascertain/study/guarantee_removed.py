@@ -3,9 +3,19 @@
 A wrong answer needs the truth z to be beaten (`docs/evidence.md`): z is a rival of every label but its own, and a label
 is answered only when all its rivals are. On a schedule that is fixed beforehand the readings do not depend on what the
 observer does, so that the evidence against z alone, along the whole stream, decides the matter: if it never reaches
-1/alpha, no answer at any time was wrong, whichever of the 2^24 states the others are and whenever the observer stops.
-This takes one state instead of all of them, and it is stricter than running the observer, which stops at its answer.
-One operation of each block is nevertheless run on the open world too, to see what becomes of it.
+1/alpha, no answer at any time was wrong, whichever the other states are and whenever the observer stops. This takes one
+state instead of all of them, and it is stricter than running the observer, which stops at its answer. What is followed:
+
+- *eager*: the bank, on all readings, at the whole risk;
+- *reuse*: nominal and bank as one mixture, on all readings, at the whole risk. While its later part is not computed an
+  observer uses less than that, so that it beats nothing that the whole mixture does not;
+- *nominal*: the nominal alone, at its share: the first stage of staged and of readwise, whenever that ends;
+- *fallback*: the bank, on the readings after readwise 100 would have switched, at its share.
+
+One operation of each block is nevertheless run by readwise 100 on the open world, to see what becomes of it.
+*Separating probes* choose actions by the evidence, so that readings do depend on the observer, and only running it
+tells: on some of those operations both observers with separating probes are run too, and the evidence against z is
+followed along what they did and read. It is an e-process there as well.
 
 Evidence is recomputed here from the plant: counts of contradicted readings for every candidate, logarithms in floats,
 rationals where they come near the threshold. Throughout: t is a reading, c a candidate, k a count.
@@ -14,9 +24,10 @@ rationals where they come near the threshold. Throughout: t is a reading, c a ca
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,64 +40,91 @@ from ascertain.instances.testbed import Testbed
 from ascertain.kernels.boolean import BitArray, run_states
 from ascertain.model.boolean import BooleanPlant
 from ascertain.sequential.bank import Bank
-from ascertain.sequential.trigger import Trigger
 from ascertain.study.campaign import run_campaign
 from ascertain.study.conditions import Conditions, testbed_of
-from ascertain.study.controller import Controller, observer_settings, outcome, settle_on_stream
+from ascertain.study.controller import Controller, observer_settings, outcome, pose_endpoint, settle_on_stream
+from ascertain.study.guarantee_compiling import first_switches
+from ascertain.study.guarantee_sampling import READWISE
 from ascertain.types import IntArray, LongArray, State
 
 FloatArray = npt.NDArray[np.float64]
 PURPOSE = "audit"
-READWISE = Controller("readwise 100", "readwise", 100, "merging")
-STAGES = ("eager", "nominal", "fallback")
+SEPARATING = tuple(
+    replace(controller, name=f"separating, {controller.policy} 100", separating=True)
+    for controller in (READWISE, replace(READWISE, policy="reuse"))
+)
+STAGES = ("eager", "reuse", "nominal", "fallback")
+NOMINAL_SHARE = Fraction(1, 2)
+"""Of the risk of reuse and readwise: what observers spend on the nominal unless told otherwise."""
 _CLOSE = 1e-6
 _FAR = 200
 """Candidates that are this many contradictions behind the best have no weight in floating point: 49^-200."""
 
 
-def audit_blocks(conditions: Conditions, blocks: int) -> list[dict[str, Any]]:
-    """What the truths of so many blocks of operations met, in order."""
-    cases = [(conditions.settings.text, block) for block in range(blocks)]
+def audit_blocks(conditions: Conditions, blocks: int, separating: int) -> list[dict[str, Any]]:
+    """What the truths of so many blocks of operations met, in order; so many of the blocks with separating probes."""
+    every = max(1, blocks // max(1, separating))
+    cases = [
+        (conditions.settings.text, block, block % every == 0 and block // every < separating) for block in range(blocks)
+    ]
     with conditions.store("audit-removed") as store:
         progress = conditions.counting("blocks of operations without their truth")
         found = run_campaign(audit_block, cases, conditions.engine, store=store, chunk=16, progress=progress)
     return [result for block in found for result in block]
 
 
-def audit_block(case: tuple[str, int]) -> list[dict[str, Any]]:
-    """One block: an operation of each stratum, one of them run on the open world."""
-    text, block = case
+def audit_block(case: tuple[str, int, bool]) -> list[dict[str, Any]]:
+    """One block: an operation of each stratum, one of them run on the open world, with separating probes too or not."""
+    text, block, separating = case
     testbed = testbed_of(text)
     slots = list(testbed.block_slots(PURPOSE, block))
-    return [audit_operation(testbed, testbed.draw(slot), play=i == block % len(slots)) for i, slot in enumerate(slots)]
+    played = (READWISE, *SEPARATING) if separating else (READWISE,)
+    return [
+        audit_operation(testbed, testbed.draw(slot), played if i == block % len(slots) else ())
+        for i, slot in enumerate(slots)
+    ]
 
 
-def audit_operation(testbed: Testbed, operation: DrawnOperation, *, play: bool) -> dict[str, Any]:
+def audit_operation(testbed: Testbed, operation: DrawnOperation, played: Sequence[Controller]) -> dict[str, Any]:
     """The largest evidence that ever stood against the truth, in each stage, with a bank that does not list it."""
-    truth, frozen = operation.true_endpoint, testbed.settings
     compiled = compile_bank(testbed.logged(operation))
-    bank = bank_shells(compiled, compiled.num_shells)
-    weight = {z: w for z, w in zip(bank.states, bank.weights, strict=True) if z != truth}
-    stream = testbed.stream(operation)
-    plant = replace(testbed.plants[operation.slot.plant].plant, flip=frozen.stream_flip)
-    _, readings = stream.read(testbed.plants[operation.slot.plant], truth)
-    switched = first_switch(plant, operation.nominal_endpoint, stream, readings, 1 + Fraction(READWISE.threshold))
-    ahead, moments = count_ahead(plant, truth, tuple(weight), stream.schedule, readings, switched)
-    column, weights = list(weight).index(operation.nominal_endpoint), list(weight.values())
+    bank = without(bank_shells(compiled, compiled.num_shells), operation.true_endpoint)
+    stream, drawn = testbed.stream(operation), testbed.plants[operation.slot.plant]
+    _, readings = stream.read(drawn, operation.true_endpoint)
+    plant, bounds = pose_endpoint(testbed, operation.slot.plant).plant, [1 + Fraction(READWISE.threshold)]
+    (switched,) = first_switches(plant, operation.nominal_endpoint, stream, readings, bounds)
+    return {
+        "rank": rank_state(compiled, operation.true_endpoint),
+        "candidates": len(bank.states),
+        "switched": switched,
+        "stages": follow_truth(testbed, operation, bank, stream.schedule, readings, switched),
+        "played": {each.name: play_removed(testbed, operation, stream, bank, each) for each in played},
+    }
+
+
+def follow_truth(
+    testbed: Testbed,
+    operation: DrawnOperation,
+    bank: Bank,
+    commands: IntArray,
+    readings: BitArray,
+    switched: int | None,
+) -> dict[str, dict[str, Any]]:
+    """The largest evidence against the truth by every stage that there is, along these commands and readings."""
+    frozen, nominal = testbed.settings, operation.nominal_endpoint
+    plant = pose_endpoint(testbed, operation.slot.plant).plant
+    ahead, moments = count_ahead(plant, operation.true_endpoint, bank.states, commands, readings, switched)
+    column, weights = bank.states.index(nominal), list(bank.weights)
+    mixed = [(1 - NOMINAL_SHARE) * w + (NOMINAL_SHARE if i == column else 0) for i, w in enumerate(weights)]
     found = {
         "eager": stand_against(ahead, weights, plant.flip, frozen.eager_risk),
+        "reuse": stand_against(ahead, mixed, plant.flip, 2 * frozen.staged_risk),
         "nominal": stand_against(ahead[:, [column]], [Fraction(1)], plant.flip, frozen.staged_risk),
     }
     if switched is not None:
         later = ahead[moments >= switched] - ahead[moments == switched - 1]
         found["fallback"] = stand_against(later, weights, plant.flip, frozen.staged_risk)
-    return {
-        "rank": rank_state(compiled, truth),
-        "candidates": len(weight),
-        "switched": switched,
-        "stages": {stage: {"micronats": math.ceil(1e6 * x), "beaten": beaten} for stage, (x, beaten) in found.items()},
-        "played": play_removed(testbed, operation, stream, without(bank, truth)) if play else None,
-    }
+    return {stage: {"micronats": math.ceil(1e6 * x), "beaten": beaten} for stage, (x, beaten) in found.items()}
 
 
 def without(bank: Bank, state: State) -> Bank:
@@ -95,24 +133,28 @@ def without(bank: Bank, state: State) -> Bank:
     return Bank(tuple(z for z, _ in kept), tuple(w for _, w in kept))
 
 
-def play_removed(testbed: Testbed, operation: DrawnOperation, stream: Stream, bank: Bank) -> dict[str, Any]:
-    """What the observer itself makes of it, against all states of the plant."""
-    settings = observer_settings(testbed, operation, READWISE)
+def play_removed(
+    testbed: Testbed, operation: DrawnOperation, stream: Stream, bank: Bank, controller: Controller
+) -> dict[str, Any]:
+    """What an observer itself makes of it, against all states of the plant, and what it then held against the truth."""
+    settings = observer_settings(testbed, operation, controller)
     observer = settle_on_stream(testbed, operation, stream, settings, bank)
-    return {"outcome": outcome(operation, observer), "reads": observer.counters.readings}
-
-
-def first_switch(
-    plant: BooleanPlant, nominal: State, stream: Stream, readings: BitArray, bound: Fraction
-) -> int | None:
-    """After how many readings the trigger first exceeds its bound; None when it does not."""
-    trigger = Trigger(plant, nominal)
-    steps = zip(cast("list[int]", stream.schedule.tolist()), cast("list[int]", readings.tolist()), strict=True)
-    for t, (action, reading) in enumerate(steps, start=1):
-        trigger.observe(action, reading)
-        if trigger.exceeds(bound):
-            return t
-    return None
+    steps = observer.transcript
+    switched = observer.events[0].readings if observer.events and controller.policy == "readwise" else None
+    met = follow_truth(
+        testbed,
+        operation,
+        bank,
+        np.array([step.action for step in steps], np.int32),
+        np.array([step.reading for step in steps], np.uint8),
+        switched,
+    )
+    spent = ("reuse",) if controller.policy == "reuse" else ("nominal", "fallback")
+    return {
+        "outcome": outcome(operation, observer),
+        "reads": observer.counters.readings,
+        "stages": {stage: met[stage] for stage in spent if stage in met},
+    }
 
 
 def count_ahead(

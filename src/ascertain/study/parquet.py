@@ -3,41 +3,34 @@
 from __future__ import annotations
 
 import os
-import sqlite3
-from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
 from ascertain.errors import AscertainError, FileError
-from ascertain.model.files.json_text import parse_json
+from ascertain.study.store import Store
 
 
-def export_parquet(store: Path, path: Path) -> int:
-    """Write the results of a store, nested fields as columns "runs.eager.reads"; returns how many there are."""
+def import_parquet() -> tuple[Any, Any]:
+    """The packages that write Parquet; whoever will need them asks before there is anything to lose."""
     try:
-        arrow: Any = import_module("pyarrow")
-        parquet: Any = import_module("pyarrow.parquet")
+        return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
         raise AscertainError("pyarrow is not installed; install it with: pip install 'ascertain[parquet]'") from None
-    try:
-        with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
-            rows = connection.execute("SELECT number, data FROM result ORDER BY number").fetchall()
-    except sqlite3.Error as reason:
-        raise FileError(f"{store}: the results cannot be read ({reason})") from None
-    flat = [{"number": number, **_flatten(_parse(store, number, text))} for number, text in rows]
-    columns = dict.fromkeys(name for row in flat for name in row)
-    table = arrow.table({name: [row.get(name) for row in flat] for name in columns})
+
+
+def export_parquet(store: Store, path: Path) -> None:
+    """Write the results of a store, nested fields as columns "runs.eager.reads"."""
+    arrow, parquet = import_parquet()
+    rows = [{"number": number, **_flatten(result)} for number, result in store.results()]
+    columns = dict.fromkeys(name for row in rows for name in row)
     beside = path.with_name(f".{path.name}.part")
-    parquet.write_table(table, beside)
-    os.replace(beside, path)
-    return len(rows)
-
-
-def _parse(store: Path, number: object, text: object) -> object:
-    if not isinstance(text, str):
-        raise FileError(f"{store}: result {number} is not text; the store is damaged")
-    return parse_json(text, f"{store}: result {number}")
+    try:
+        parquet.write_table(arrow.table({name: [row.get(name) for row in rows] for name in columns}), beside)
+        os.replace(beside, path)
+    except (OSError, arrow.ArrowException) as reason:
+        beside.unlink(missing_ok=True)
+        raise FileError(f"{path}: the results cannot be written ({reason})") from None
 
 
 def _flatten(value: object, prefix: str = "") -> dict[str, Any]:

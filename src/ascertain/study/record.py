@@ -95,6 +95,8 @@ class Study:
     choices: tuple[Choice, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     excerpts: tuple[Excerpt, ...] = ()
+    command: str = ""
+    """What makes it again; the registry knows."""
     attachments: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
     """Files that belong to the study, by name, such as a certificate; they are written beside the page."""
 
@@ -102,10 +104,3 @@ class Study:
 def mean(values: Sequence[int]) -> Fraction:
     """The mean, exactly."""
     return Fraction(sum(values), len(values))
-
-
-def compare(paper: float, here: float, *, tolerance: float, lower_is_better: bool = True) -> str:
-    """ "reproduced" within the relative tolerance; "better" or "differs" outside it."""
-    if abs(here - paper) <= tolerance * abs(paper):
-        return "reproduced"
-    return "better" if (here < paper) == lower_is_better else "differs"

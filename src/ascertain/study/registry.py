@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from typing import cast
 
+from ascertain.study.command import command_of
 from ascertain.study.conditions import Conditions
 from ascertain.study.record import Study
 
@@ -22,6 +24,8 @@ STUDIES = {
 
 
 def run_study(name: str, conditions: Conditions) -> Study:
-    """Run one study by its name."""
+    """Run one study by its name, with the settings that its folder holds."""
+    conditions.freeze()
     module = import_module(f"ascertain.study.{STUDIES[name]}")
-    return cast("Callable[[Conditions], Study]", module.study)(conditions)
+    found = cast("Callable[[Conditions], Study]", module.study)(conditions)
+    return replace(found, command=command_of(name, conditions))

@@ -55,7 +55,7 @@ def study(conditions: Conditions) -> Study:
         results = measure_operations(conditions, slots, worker)
         earnest = check_in_earnest(conditions, slots, results, worker)
     return summarise_speculation(
-        conditions.settings.hash, results, earnest, quick=conditions.quick, seconds=time.monotonic() - began
+        conditions.settings, results, earnest, quick=conditions.quick, seconds=time.monotonic() - began
     )
 
 

@@ -1,8 +1,9 @@
 """The results of a campaign on disk: one SQLite file, one writer, whole chunks or nothing.
 
 A result is plain data, kept as canonical JSON under the number of its operation, so that two stores of one campaign
-hold the same bytes whoever computed them and in which order. The store remembers which study and which settings it
-belongs to: results under other settings are another study, and are refused.
+hold the same bytes whoever computed them and in which order. How long something took is no result: what stands under
+`microseconds` in one is kept in a table of its own, and comes back with the result. The store remembers which study and
+which settings it belongs to: results under other settings are another study, and are refused.
 """
 
 from __future__ import annotations
@@ -11,17 +12,24 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, final
+from typing import Any, Literal, cast, final
 
 from ascertain.errors import AscertainError, FileError
 from ascertain.model.files.json_text import parse_json
 from ascertain.task.canonical import canonical_bytes
 
-FORMAT = "ascertain-store 1"
+FORMAT = "ascertain-store 2"
+TIMES = "microseconds"
+"""The key of a result under which stands what differs each time: how long its parts took."""
 _SCHEMA = (
     ("about", "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"),
     ("result", "CREATE TABLE result (number INTEGER PRIMARY KEY, data TEXT NOT NULL)"),
+    ("times", "CREATE TABLE times (number INTEGER PRIMARY KEY, data TEXT NOT NULL)"),
 )
+_SELECT = {
+    "result": "SELECT number, data FROM result ORDER BY number",
+    "times": "SELECT number, data FROM times ORDER BY number",
+}
 _DAMAGE = (UnicodeDecodeError, MemoryError)
 """What else SQLite raises over damaged files: names that are not UTF-8, and lengths that no memory has room for."""
 
@@ -39,30 +47,43 @@ class Store:
 
     def numbers(self) -> set[int]:
         """The operations that have a result."""
-        return {number for number, _ in self._rows()}
+        return {number for number, _ in self._rows("result")}
 
     def results(self) -> Iterator[tuple[int, Any]]:
-        """Numbers and results, in order."""
-        for number, text in self._rows():
-            yield number, parse_json(text, f"{self.path}: result {number}")
+        """Numbers and results, in order, with their times."""
+        times = dict(self._rows("times"))
+        for number, text in self._rows("result"):
+            result = parse_json(text, f"{self.path}: result {number}")
+            if number in times:
+                if not isinstance(result, dict):
+                    raise FileError(f"{self.path}: result {number} has times but is no table; the store is damaged")
+                result[TIMES] = parse_json(times[number], f"{self.path}: times {number}")
+            yield number, result
 
-    def _rows(self) -> Iterator[tuple[int, str]]:
+    def _rows(self, table: Literal["result", "times"]) -> Iterator[tuple[int, str]]:
         """Numbers and texts, in order; the file may have been damaged since they were written."""
         with _told(self.path):
-            for number, text in self._connection.execute("SELECT number, data FROM result ORDER BY number"):
+            for number, text in self._connection.execute(_SELECT[table]):
                 if type(number) is not int or not isinstance(text, str):
-                    raise FileError(f"{self.path}: result {number} is not text; the store is damaged")
+                    raise FileError(f"{self.path}: {table} {number} is not text; the store is damaged")
                 yield number, text
 
     def add(self, results: Iterable[tuple[int, Any]]) -> None:
         """Results of one chunk, all of them or, should this be interrupted, none."""
-        rows = [(number, canonical_bytes(data).decode()) for number, data in results]
+        rows: list[tuple[int, str]] = []
+        times: list[tuple[int, str]] = []
+        for number, data in results:
+            result, taken = _part(data)
+            rows.append((number, canonical_bytes(result).decode()))
+            if taken is not None:
+                times.append((number, canonical_bytes(taken).decode()))
         with _told(self.path), self._connection:
             self._connection.executemany("INSERT INTO result VALUES (?, ?)", rows)
+            self._connection.executemany("INSERT INTO times VALUES (?, ?)", times)
 
     def export(self) -> bytes:
-        """Every result as a line of JSON, in order: the same bytes for the same campaign."""
-        return b"".join(b'{"number":%d,"result":%s}\n' % (number, text.encode()) for number, text in self._rows())
+        """Every result as a line of JSON, in order: the same bytes for the same campaign, as times are left out."""
+        return b"".join(b'{"number":%d,"result":%s}\n' % (n, text.encode()) for n, text in self._rows("result"))
 
     def close(self) -> None:
         self._connection.close()
@@ -76,10 +97,21 @@ class Store:
         self.close()
 
 
+def _part(data: object) -> tuple[object, object]:
+    """A result without its times, and these or None."""
+    if not isinstance(data, dict):
+        return data, None
+    result = dict(cast("dict[str, object]", data))
+    times = result.pop(TIMES, None)
+    return result, times
+
+
 def create_store(path: Path, about: Mapping[str, str]) -> Store:
     """A new, empty store; `about` says which study and settings it belongs to."""
     if path.exists():
-        raise FileError(f"{path}: this file is already there; resume it, or choose another name")
+        raise FileError(
+            f"{path}: this file is already there; go on with --resume, or name a new study with --study NAME"
+        )
     connection = _connect(path)
     try:
         with _told(path), connection:
@@ -114,7 +146,7 @@ def _check_about(path: Path, found: Mapping[Any, Any], about: Mapping[str, str])
         if found.get(name) != value:
             raise FileError(
                 f"{path}: it was begun with {name} {found.get(name, 'unknown')!s:.16}, and this is {value:.16}; "
-                "settings are frozen once evaluation began: name a new study and give it a file of its own"
+                "settings are frozen once evaluation began: name a new study with --study NAME"
             )
 
 

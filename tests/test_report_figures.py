@@ -1,0 +1,67 @@
+"""Figures: the same bytes for the same data, and names that cover neither markers nor one another."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ascertain.report.figures import draw_svg
+from ascertain.report.labels import MARKER, Box, place_labels
+from ascertain.study.record import Figure, Series
+
+POINTS = Figure(
+    "points",
+    "Reads against computation",
+    "steps",
+    "reads",
+    (
+        Series("here", (1e5, 1e6, 1.01e6), (50.0, 90.0, 90.1), ("one", "two", "three")),
+        Series("there", (2e5, 3e6), (60.0, 95.0), mark="line"),
+        Series("then", (2e5, 1e6, 3e6), (70.0, 80.0, 95.0), mark="steps"),
+    ),
+    log_x=True,
+)
+BARS = Figure("bars", "Counts", "what", "how many", (Series("a", ("x", "y"), (1.0, 2.0), mark="bars"),))
+
+
+def test_the_same_figure_is_the_same_bytes_and_well_formed() -> None:
+    for figure in (POINTS, BARS):
+        svg = draw_svg(figure)
+        assert svg == draw_svg(figure)
+        ElementTree.fromstring(svg)
+    assert "currentColor" in draw_svg(POINTS, scope="example") and "currentColor" not in draw_svg(POINTS)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 400), st.floats(0, 250)), min_size=1, max_size=12, unique=True))
+def test_names_of_points_stay_in_the_picture_and_cover_neither_markers_nor_names(
+    points: list[tuple[float, float]],
+) -> None:
+    bounds = Box(-120, -120, 520, 370)
+    boxes = place_labels(points, [(70.0, 8.0)] * len(points), points, bounds)
+    markers = [Box(x - MARKER, y - MARKER, x + MARKER, y + MARKER) for x, y in points]
+    for k, box in enumerate(boxes):
+        assert box.overlap(bounds) == pytest.approx(box.area)
+        assert all(box.overlap(other) < 1e-3 for other in (*markers, *boxes[:k]))
+
+
+def test_a_name_stands_at_the_right_of_a_lonely_point_and_inside_at_the_edge() -> None:
+    bounds = Box(0, 0, 100, 100)
+    [lonely] = place_labels([(20, 50)], [(30, 8)], [(20, 50)], bounds)
+    assert lonely.left > 20 and lonely.bottom < 50 < lonely.top
+    [edge] = place_labels([(95, 50)], [(30, 8)], [(95, 50)], bounds)
+    assert edge.right < 95 and edge.overlap(bounds) == pytest.approx(240)
+
+
+def test_points_in_one_place_share_a_line_and_crowded_ones_are_tied_to_their_names() -> None:
+    twins = Figure("twins", "", "", "", (Series("a", (1.0, 1.0, 2.0), (1.0, 1.0, 2.0), ("one", "two", "three")),))
+    svg = draw_svg(twins)
+    assert "<!-- one, two -->" in svg and "<!-- three -->" in svg
+    crowd = Series("crowd", (1.0,) * 5, (1.0, 1.001, 1.002, 1.003, 5.0), tuple(f"label {i}" for i in range(5)))
+    drawn = draw_svg(Figure("crowd", "", "", "", (crowd,)))
+    assert len(re.findall(r"<!-- label \d -->", drawn)) == 5
+    assert drawn.count('id="patch_') > svg.count('id="patch_')
