@@ -171,13 +171,19 @@ def test_measured_runs_read_what_the_observers_read(worker: CompileWorker) -> No
 
 def test_the_study_composes_checks_in_earnest_and_agrees_with_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(speculation, "EVERY", {"quick": 7})
-    monkeypatch.setattr(speculation, "EARNEST_MS", 1)
+    monkeypatch.setattr(speculation, "EARNEST", {"quick": {1: None, 2: 1}})
     study = speculation.study(Conditions(settings=load_settings("small"), engine=start_engine("local", 1)))
     assert study.alarms == ()
     assert study.facts["operations"] == 6
     earnest = study.facts["earnest"]
-    assert [run["strategy"] for run in earnest] == [*STRATEGIES] * 2
-    assert all(run["wall_us"] >= 1000 * run["reads"] for run in earnest)
+    assert [run["strategy"] for run in earnest] == [*STRATEGIES] * (6 + 2)
+    assert sorted({(run["read_ms"], run["number"]) for run in earnest})[:6] == [(1, number) for number in range(6)]
+    assert all(run["wall_us"] >= 1000 * run["read_ms"] * run["reads"] for run in earnest)
+    table = next(table for table in study.tables if table.name == "earnest")
+    assert [row[:3] for row in table.rows] == [(ms, s, n) for ms, n in ((1, 6), (2, 2)) for s in STRATEGIES]
+    for row in table.rows:
+        runs = [run for run in earnest if (run["read_ms"], run["strategy"]) == row[:2]]
+        assert row[3:5] == (sum(run["reads"] for run in runs), sum(run["wall_us"] for run in runs) / 1e6)
     rows = {(row["compiler"], row["read_ms"], row["strategy"]): row for row in study.rows}
     reads = {strategy: rows["exhaustive", 1, strategy]["reads"] for strategy in STRATEGIES}
     assert reads["deferred"] - reads["readwise"] == study.facts["extra_reads"]
@@ -186,8 +192,9 @@ def test_the_study_composes_checks_in_earnest_and_agrees_with_itself(monkeypatch
             walls = {strategy: rows[compiler, read_ms, strategy]["wall_us"] for strategy in STRATEGIES}
             assert walls["full background"] <= walls["gated background"] <= walls["deferred"]
             assert walls["deferred"] >= 1000 * read_ms * reads["deferred"]
-    [said] = [sentence for sentence in study.findings if "in earnest" in sentence]
-    assert said.startswith("Of the 6 operations 2 were run in earnest") and "times the composed time" in said
+    said = [sentence for sentence in study.findings if "in earnest" in sentence]
+    assert [sentence.split(" were run")[0] for sentence in said] == ["Of the 6 operations 6", "Of the 6 operations 2"]
+    assert all("times the composed time" in sentence for sentence in said)
     assert {row[-1] for row in study.tables[1].rows if row[-1] is not None} == {"another testbed"}
 
 

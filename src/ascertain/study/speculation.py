@@ -4,8 +4,8 @@ On new operations and streams two policies are run, staged and readwise, and eve
 compiles every bank, by enumeration as in the paper and by merging, and its processor time is taken. *Measured* are
 these: microseconds of processor time of each decision and of each compilation, on a machine that may do other things.
 *Simulated* is the clock on which they are put together (`speculation_timeline.py`): reads that take 1, 10 or 100
-milliseconds, and a second processor that compiles meanwhile. As a check a few operations are run *in earnest*: reads
-that sleep, the process compiling meanwhile, a real clock.
+milliseconds, and a second processor that compiles meanwhile. And operations are run *in earnest*: reads that sleep, the
+process compiling meanwhile, a real clock; in the full form all of them at 1 and 10 milliseconds and some at 100.
 
 Operations are measured one at a time whatever the engine is, so that they do not disturb each other.
 """
@@ -13,7 +13,7 @@ Operations are measured one at a time whatever the engine is, so that they do no
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -28,7 +28,7 @@ from ascertain.study.engines import start_engine
 from ascertain.study.record import Study
 from ascertain.study.speculation_runs import Traced, run_in_earnest, trace_run
 from ascertain.study.speculation_tables import summarise_speculation
-from ascertain.study.speculation_timeline import STRATEGIES, Moment
+from ascertain.study.speculation_timeline import STRATEGIES, Moment, Strategy
 from ascertain.study.speculation_worker import CompileWorker
 from ascertain.task.sections import CompilerName
 
@@ -41,9 +41,9 @@ READWISE = Controller(f"readwise {THRESHOLD}", "readwise", THRESHOLD)
 COMPILERS: tuple[CompilerName, ...] = ("exhaustive", "merging")
 EVERY = {"quick": 5, "full": 1}
 """Of each form: of how many operations one is taken. Every fifth is active about as often as all are."""
-EARNEST = {"quick": 1, "full": 3}
-"""Of each form: how many active operations, and how many inactive ones, are run in earnest."""
-EARNEST_MS = 10
+EARNEST: Mapping[str, Mapping[int, int | None]] = {"quick": {10: 1}, "full": {1: None, 10: None, 100: 3}}
+"""Of each form: milliseconds a read, and how many active operations, and how many inactive ones, are run in earnest
+with such reads; None: all of them."""
 
 
 def study(conditions: Conditions) -> Study:
@@ -130,25 +130,28 @@ def find_gate(staged: Traced, readwise: Traced) -> Moment | None:
 def check_in_earnest(
     conditions: Conditions, slots: Sequence[Slot], results: Sequence[dict[str, Any]], worker: CompileWorker
 ) -> list[dict[str, Any]]:
-    """Every strategy on the first few operations of either kind, with reads that sleep and a real clock."""
-    number = EARNEST[conditions.form]
-    chosen = [i for active in (True, False) for i in _first(results, number, active=active)]
-    testbed = conditions.testbed
-    found: list[dict[str, Any]] = []
-    for i in chosen:
-        operation = testbed.draw(slots[i])
-        for strategy in STRATEGIES:
-            controller = READWISE if strategy == "readwise" else STAGED
-            settings = observer_settings(testbed, operation, controller)
-            real = run_in_earnest(
-                testbed, operation, settings, strategy, worker, read_ms=EARNEST_MS, threshold=THRESHOLD
-            )
-            found.append({"number": i, "strategy": strategy, "read_ms": EARNEST_MS, **real})
-    return found
+    """Every strategy on the first operations of either kind, with reads that sleep and a real clock."""
+    text = conditions.settings.text
+    cases: list[tuple[str, Slot, int, Strategy, int]] = [
+        (text, slots[i], i, strategy, read_ms)
+        for read_ms, number in EARNEST[conditions.form].items()
+        for active in (True, False)
+        for i in [i for i, result in enumerate(results) if result["active"] == active][:number]
+        for strategy in STRATEGIES
+    ]
+    with conditions.store("speculation-earnest") as store:
+        progress = conditions.counting("runs in earnest")
+        engine = start_engine("local", 1)
+        return run_campaign(partial(_earnest_case, worker), cases, engine, store=store, chunk=8, progress=progress)
 
 
-def _first(results: Sequence[dict[str, Any]], number: int, *, active: bool) -> list[int]:
-    return [i for i, result in enumerate(results) if result["active"] == active][:number]
+def _earnest_case(worker: CompileWorker, case: tuple[str, Slot, int, Strategy, int]) -> dict[str, Any]:
+    text, slot, number, strategy, read_ms = case
+    testbed = testbed_of(text)
+    operation = testbed.draw(slot)
+    settings = observer_settings(testbed, operation, READWISE if strategy == "readwise" else STAGED)
+    real = run_in_earnest(testbed, operation, settings, strategy, worker, read_ms=read_ms, threshold=THRESHOLD)
+    return {"number": number, "strategy": strategy, "read_ms": read_ms, **real}
 
 
 def _plain(moment: Moment | None) -> list[int] | None:

@@ -22,7 +22,7 @@ CHOICES = (
     Choice(
         "What is measured and what is simulated",
         "processor time of every decision and compilation is measured; how long reads last is supposed, and the clock "
-        "that composes them is simulated; a few operations are run in earnest besides",
+        "that composes them is simulated; operations are run in earnest besides",
         "a busy machine does not distort the comparison; messages between processes and waking up are left out, and "
         "the runs in earnest tell how much that is",
     ),

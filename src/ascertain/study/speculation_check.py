@@ -1,4 +1,4 @@
-"""The check of speculation in earnest: what the real clock said, beside the composed one."""
+"""Speculation in earnest: what the real clock said, beside the composed one."""
 
 from __future__ import annotations
 
@@ -14,56 +14,71 @@ Runs: TypeAlias = Sequence[Mapping[str, Any]]
 
 
 def earnest_table(timed: Sequence[Timed], earnest: Runs) -> Table:
-    """Wall clock and processor time of every run, measured and composed."""
+    """Wall clock and processor time of each strategy at each speed of reading, measured and composed."""
     body: list[tuple[Cell, ...]] = []
-    for run in earnest:
-        composed = _compose(timed, run)
+    for read_ms, strategy in dict.fromkeys((run["read_ms"], run["strategy"]) for run in earnest):
+        runs = [run for run in earnest if (run["read_ms"], run["strategy"]) == (read_ms, strategy)]
+        composed = [_compose(timed, run) for run in runs]
+        wall, supposed = _total(runs, "wall_us"), sum(float(each.wall) for each in composed)
         body.append(
             (
-                run["number"],
-                run["strategy"],
-                run["read_ms"],
-                run["reads"],
-                run["wall_us"] / 1e6,
-                float(composed.wall) / 1e6,
-                run["compile_us"] / 1e6,
-                float(composed.compiling) / 1e6,
-                run["wall_us"] / float(composed.wall),
+                read_ms,
+                strategy,
+                len(runs),
+                _total(runs, "reads"),
+                wall / 1e6,
+                supposed / 1e6,
+                wall / supposed,
+                _total(runs, "compile_us") / 1e6,
+                sum(float(each.compiling) for each in composed) / 1e6,
             )
         )
     return Table(
         "earnest",
-        "A check in earnest: reads that sleep, a process that compiles, a real clock",
+        "In earnest: reads that sleep, a process that compiles, a real clock",
         (
-            "operation",
-            "strategy",
             "ms a read",
+            "strategy",
+            "operations",
             "reads",
             "wall clock (s)",
             "composed",
+            "times composed",
             "compile CPU (s)",
             "composed",
-            "clock, times composed",
         ),
         tuple(body),
-        "The real clock includes whatever else the machine did, and messages between the processes.",
+        "Totals over the operations. The real clock includes whatever else the machine did, and messages between the "
+        "processes.",
     )
 
 
 def tell_earnest(timed: Sequence[Timed], earnest: Runs, number: int) -> list[str]:
-    """How much longer the real clock takes, and whether it agrees on who is the faster."""
-    if not earnest:
-        return []
-    composed = [float(_compose(timed, run).wall) for run in earnest]
-    ratios = [run["wall_us"] / wall for run, wall in zip(earnest, composed, strict=True)]
-    whole = sum(run["wall_us"] for run in earnest) / sum(composed)
-    real, supposed = _gain(earnest, [run["wall_us"] for run in earnest]), _gain(earnest, composed)
+    """How much longer the real clock takes, and whether it agrees on who is the faster, at each speed of reading."""
     return [
-        f"Of the {number} operations {len({run['number'] for run in earnest})} were run in earnest, by every strategy, "
-        f"at {earnest[0]['read_ms']} ms a read: by the real clock they took {whole:.2f} times the composed time "
-        f"({min(ratios):.2f} to {max(ratios):.2f}), and full speculation saved {real} against readwise, where the "
-        f"composed clock says {supposed}."
+        _tell_speed(timed, [run for run in earnest if run["read_ms"] == read_ms], number)
+        for read_ms in _speeds(earnest)
     ]
+
+
+def _tell_speed(timed: Sequence[Timed], runs: Runs, number: int) -> str:
+    composed = [float(_compose(timed, run).wall) for run in runs]
+    ratios = [run["wall_us"] / wall for run, wall in zip(runs, composed, strict=True)]
+    real, supposed = _gain(runs, [run["wall_us"] for run in runs]), _gain(runs, composed)
+    return (
+        f"Of the {number} operations {len({run['number'] for run in runs})} were run in earnest, by every strategy, "
+        f"at {runs[0]['read_ms']} ms a read: by the real clock they took {_total(runs, 'wall_us') / sum(composed):.2f} "
+        f"times the composed time ({min(ratios):.2f} to {max(ratios):.2f}), and full speculation saved {real} against "
+        f"readwise, where the composed clock says {supposed}."
+    )
+
+
+def _speeds(earnest: Runs) -> list[int]:
+    return sorted({run["read_ms"] for run in earnest})
+
+
+def _total(runs: Runs, what: str) -> int:
+    return sum(run[what] for run in runs)
 
 
 def _gain(earnest: Runs, walls: Sequence[float]) -> str:
