@@ -9,7 +9,7 @@ import typer
 
 STARTER = """\
 # A problem for ascertain: a model of the plant, a question about its state, costs and risk.
-# Try:  ascertain inspect {name}     what it is, and whether any experiment can settle it
+# Try:  ascertain inspect {name}     what it is, and whether something rules every experiment out
 #       ascertain quotient {name}    which states no experiment tells apart
 #       ascertain solve {name}       the cheapest experiment, and its proof
 

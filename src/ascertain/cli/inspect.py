@@ -25,7 +25,7 @@ def command(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Say what a model or a problem is: its size, its classes, and whether any experiment can settle the question.
+    """Say what a model or a problem is: its size, its classes, and whether something rules every experiment out.
 
     Exit code 1 when two hypotheses with different labels can never be told apart.
 
