@@ -22,7 +22,7 @@ def command(
     study: Annotated[str, typer.Argument(metavar="STUDY", help=f"One of {', '.join(NAMES)}.")],
     full: Annotated[bool, typer.Option("--full/--quick", help="The paper's size, or a small form of it.")] = False,
     exhaustive: Annotated[
-        bool, typer.Option("--exhaustive", help="Compare the compilers on every operation: much longer.")
+        bool, typer.Option("--exhaustive", help="Compare the direct compiler on every operation too: twice the time.")
     ] = False,
     settings: Annotated[
         str, typer.Option("--settings", metavar="SETTINGS", help='"testbed", "small", or a settings file (TOML).')
