@@ -32,6 +32,7 @@ SHOWN = 60
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "l": "\n", "r": "\n", "\\": "\\", '"': '"', "\n": ""}
 _TAG = re.compile(r"<!--.*?(?:-->|\Z)|<(/?)([A-Za-z]*+)[^<>]*+>", re.DOTALL)
+_TOO_LONG = re.compile(r"&#[0-9]{101}")
 
 
 class LabelError(ValueError):
@@ -105,6 +106,8 @@ def _html_rows(body: str) -> list[list[str]]:
 
 
 def _add_text(row: list[list[str]], source: str, in_cell: bool) -> None:
+    if _TOO_LONG.search(source):
+        raise LabelError("a label has a character by a number of more than 100 digits; no character has as many")
     text = html.unescape(re.sub(r"[\r\n]\s*", " ", source))
     if row and (in_cell or text.strip()):
         row[-1].append(text)
