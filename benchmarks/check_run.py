@@ -21,8 +21,6 @@ from pathlib import Path
 from ascertain.certificate.chain import commitment_record
 from ascertain.certificate.run import run_claim
 from ascertain.certificate.write import write_certificate
-from ascertain.instances.operations import DrawnOperation
-from ascertain.instances.testbed import Testbed, load_testbed
 from ascertain.live.journal import Journal
 from ascertain.live.session import run_session
 from ascertain.observer.banks import OperationBank
@@ -30,6 +28,8 @@ from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import start_observer
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.task.plant_task import PlantTask, StateRule
+from ascertain_paper.testbed.operations import DrawnOperation
+from ascertain_paper.testbed.testbed import Testbed, load_testbed
 
 
 def observe(testbed: Testbed, operation: DrawnOperation, policy: str, home: Path) -> Path | None:

@@ -21,9 +21,9 @@ import numpy as np
 from ascertain.bank.candidates import Compiled, Stats
 from ascertain.bank.compile import Compiler, compile_bank
 from ascertain.bank.operation import Operation
-from ascertain.instances.operations import Slot
-from ascertain.instances.settings import Family
-from ascertain.instances.testbed import Testbed, load_testbed, make_testbed
+from ascertain_paper.testbed.operations import Slot
+from ascertain_paper.testbed.settings import Family
+from ascertain_paper.testbed.testbed import Testbed, load_testbed, make_testbed
 
 LENGTHS = (96, 192, 384, 768)
 SHELLS = 8

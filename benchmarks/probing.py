@@ -18,15 +18,15 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import count
 
-from ascertain.instances.operations import DrawnOperation, Slot
-from ascertain.instances.plants import DrawnPlant
-from ascertain.instances.streams import Stream
-from ascertain.instances.testbed import Testbed, load_testbed
+from ascertain.evidence.boolean_world import BooleanWorld
+from ascertain.evidence.labelling import Labelling, label_bits
+from ascertain.evidence.probing import AbstractRule, FixedSchedule, Separating, round_robin
 from ascertain.policy.verdict import Certified
-from ascertain.sequential.bank import nominal_bank
-from ascertain.sequential.boolean_world import BooleanWorld
-from ascertain.sequential.labelling import Labelling, label_bits
-from ascertain.sequential.probing import AbstractRule, FixedSchedule, Separating, round_robin
+from ascertain.task.bank import nominal_bank
+from ascertain_paper.testbed.operations import DrawnOperation, Slot
+from ascertain_paper.testbed.plants import DrawnPlant
+from ascertain_paper.testbed.streams import Stream
+from ascertain_paper.testbed.testbed import Testbed, load_testbed
 
 ALPHA = Fraction(1, 4_000_000)
 BITS = (24, 16, 12, 8, 6, 4, 2, 1)

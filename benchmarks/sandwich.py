@@ -18,13 +18,14 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
+from tests.reference.measuring import measure_wrong
+from tests.reference.suite import Instance, list_instances
+
 from ascertain.errors import LimitError
-from ascertain.instances.suite import Instance, list_instances
+from ascertain.planning.balancing import Pains, mix_plans
+from ascertain.planning.information_state import is_exchangeable, may_be_nameless
+from ascertain.planning.two_sided import Sandwich, sandwich
 from ascertain.quotients.quotient import take_quotient
-from ascertain.sequential.balancing import Pains, mix_plans
-from ascertain.sequential.ledger import is_exchangeable, may_be_nameless
-from ascertain.sequential.measuring import measure_wrong
-from ascertain.sequential.sandwich import Sandwich, sandwich
 from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
 

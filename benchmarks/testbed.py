@@ -9,8 +9,8 @@ import argparse
 import math
 import time
 
-from ascertain.instances.operations import DrawnOperation
-from ascertain.instances.testbed import Testbed, load_testbed
+from ascertain_paper.testbed.operations import DrawnOperation
+from ascertain_paper.testbed.testbed import Testbed, load_testbed
 
 
 def main() -> None:

@@ -21,11 +21,11 @@ from ascertain.bank.candidates import Compiled
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
 from ascertain.bank.weights import DEFAULT, WEIGHTINGS, Weighting
-from ascertain.instances.operations import DrawnOperation
-from ascertain.instances.testbed import Testbed, load_testbed
+from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.policy.verdict import Certified
-from ascertain.sequential.bank import Bank, nominal_bank
-from ascertain.sequential.boolean_world import BooleanWorld
+from ascertain.task.bank import Bank, nominal_bank
+from ascertain_paper.testbed.operations import DrawnOperation
+from ascertain_paper.testbed.testbed import Testbed, load_testbed
 
 ALPHA = Fraction(1, 4_000_000)
 SHARES = (Fraction(1, 16), Fraction(1, 2))

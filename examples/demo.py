@@ -12,16 +12,16 @@ import time
 from pathlib import Path
 
 from ascertain.bank.compile import compile_bank
-from ascertain.cli.output import print_line
-from ascertain.instances.settings import load_settings
-from ascertain.instances.testbed import load_testbed
+from ascertain.cli.show.output import print_line
+from ascertain.observer.names import COMPILERS
 from ascertain.report.folder import prepare_folder, write_results
+from ascertain.report.record import Study, Table
 from ascertain.report.tables import show
-from ascertain.study.conditions import Conditions
-from ascertain.study.engines import start_engine
-from ascertain.study.record import Study, Table
-from ascertain.study.registry import STUDIES, run_study
-from ascertain.task.sections import COMPILERS
+from ascertain_paper.campaign.conditions import Conditions
+from ascertain_paper.campaign.engines import start_engine
+from ascertain_paper.registry import STUDIES, run_study
+from ascertain_paper.testbed.settings import load_settings
+from ascertain_paper.testbed.testbed import load_testbed
 
 HERE = Path(__file__).resolve().parent
 OUT = HERE.parent / "out"

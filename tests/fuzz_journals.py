@@ -13,7 +13,6 @@ from pathlib import Path
 
 from ascertain.certificate.chain import START, commitment_record, hash_record
 from ascertain.errors import TaskError
-from ascertain.instances.named import register
 from ascertain.live.journal import Journal
 from ascertain.live.record_store import PAGE, TABLE
 from ascertain.live.resume import resume_observer
@@ -22,9 +21,10 @@ from ascertain.observer.banks import HypothesesBank
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import start_observer
 from ascertain.plant.simulated import SimulatedPlant
-from ascertain.study.store import create_store, open_store
 from ascertain.task.canonical import canonical_bytes
 from ascertain.task.plant_task import pose_plant
+from ascertain_paper.campaign.store import create_store, open_store
+from tests.reference.named import register
 
 BETWEEN = b"\x1e\x1e"
 """Stands between the files of an input that is made of two."""

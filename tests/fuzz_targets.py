@@ -27,19 +27,19 @@ import numpy as np
 from ascertain.bank.calibration_file import Calibration, read_calibration, write_calibration
 from ascertain.certificate.chain import START, hash_record
 from ascertain.errors import PlantFault, TaskError
-from ascertain.instances.settings import read_settings
 from ascertain.model import Machine, NoisyMachine
 from ascertain.model.expression import parse_expression
 from ascertain.model.files import read_model
-from ascertain.observer.pose import pose_observer
 from ascertain.plant.channel import Channel
 from ascertain.plant.line_plant import LinePlant
+from ascertain.problem.observer import pose_observer
+from ascertain.problem.problem import Problem, read_any_problem
 from ascertain.rational import rational_field
 from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.log import read_log
 from ascertain.task.pose import pose
-from ascertain.task.problem import Problem, read_any_problem
 from ascertain_check import Verdict, check
+from ascertain_paper.testbed.settings import read_settings
 
 from .fuzz_journals import BETWEEN, SHORT, Spot, journal_reader, make_journal, make_store, records_reader, store_reader
 from .fuzz_samples import (
@@ -219,7 +219,7 @@ def make_targets() -> dict[str, Target]:
             "settings",
             _file_reader(place, "s.toml", read_settings),
             (TESTBED,),
-            rare=texts("src/ascertain/instances/small.toml"),
+            rare=texts("src/ascertain_paper/testbed/small.toml"),
         ),
         target("calibration", _file_reader(place, "c.json", read_calibration), (_calibration(place),)),
         target("expression", _read_expression, tuple(text.encode() for text in EXPRESSIONS)),

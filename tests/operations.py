@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from ascertain.bank.candidates import Compiled
 from ascertain.bank.operation import Operation
-from ascertain.instances.testbed import load_testbed
-from ascertain.kernels.boolean_code import NUM_SOURCES, OPERATIONS
+from ascertain.kernels.model.boolean_code import NUM_SOURCES, OPERATIONS
 from ascertain.model import Model
 from ascertain.model.boolean import REVERSIBLE, BooleanPlant, Command, Gate, enumerate_machine
+from ascertain_paper.testbed.testbed import load_testbed
 
 from .strategies import models, names
 

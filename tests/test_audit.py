@@ -10,13 +10,13 @@ from math import sqrt
 import pytest
 
 from ascertain.errors import TaskError
+from ascertain.evidence.audit import Observer, RuleObserver, audit, count_wrong
+from ascertain.evidence.boolean_world import BooleanWorld
+from ascertain.evidence.evidence import Step
+from ascertain.evidence.probing import FixedSchedule, Separating
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.policy.verdict import Certified, Verdict
-from ascertain.sequential.audit import Observer, RuleObserver, audit, count_wrong
-from ascertain.sequential.bank import Bank, nominal_bank, uniform_bank
-from ascertain.sequential.boolean_world import BooleanWorld
-from ascertain.sequential.evidence import Step
-from ascertain.sequential.probing import FixedSchedule, Separating
+from ascertain.task.bank import Bank, nominal_bank, uniform_bank
 from tests.reference.evidence import every_run
 
 PLANT = BooleanPlant(

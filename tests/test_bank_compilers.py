@@ -14,8 +14,8 @@ from ascertain.bank.exhaustive import compile_exhaustive
 from ascertain.bank.operation import Operation
 from ascertain.bank.score import distance, score_counts
 from ascertain.bank.witness import find_witnesses
-from ascertain.instances.testbed import Testbed, load_testbed
 from ascertain.model.boolean import BooleanPlant, Command, Gate
+from ascertain_paper.testbed.testbed import Testbed, load_testbed
 
 from .operations import as_map, logged_operation, operations, random_operation, same, windows
 from .reference import bank as twin

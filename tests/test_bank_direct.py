@@ -15,9 +15,9 @@ from ascertain.bank.direct import compile_direct
 from ascertain.bank.encoding import count_paths
 from ascertain.bank.endpoints import unpack
 from ascertain.bank.operation import Operation
-from ascertain.instances.testbed import load_testbed
-from ascertain.kernels.bank_direct import find_bound
-from ascertain.kernels.bank_seen import is_beaten, pass_by
+from ascertain.kernels.bank.direct import find_bound
+from ascertain.kernels.bank.seen import is_beaten, pass_by
+from ascertain_paper.testbed.testbed import load_testbed
 
 from .operations import as_map, logged_operation, operations, random_operation, same
 from .reference import bank as twin

@@ -17,13 +17,13 @@ from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells, keep_shells, rank_state
 from ascertain.bank.weights import WEIGHTINGS, Weighting, geometric, inverse_cube, inverse_square, uniform
 from ascertain.errors import TaskError
-from ascertain.instances.testbed import load_testbed
+from ascertain.evidence.boolean_world import BooleanWorld
+from ascertain.evidence.evidence import Step
+from ascertain.evidence.worlds import ListWorld
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.policy.verdict import Certified
-from ascertain.sequential.bank import Bank
-from ascertain.sequential.boolean_world import BooleanWorld
-from ascertain.sequential.evidence import Step
-from ascertain.sequential.worlds import ListWorld
+from ascertain.task.bank import Bank
+from ascertain_paper.testbed.testbed import load_testbed
 from tests.reference.evidence import every_run
 
 

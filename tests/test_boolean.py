@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ascertain.errors import FileError, LimitError, ModelError
-from ascertain.kernels.boolean import apply_command, run_each, run_state
-from ascertain.kernels.boolean_code import NUM_SOURCES, OPERATIONS
+from ascertain.kernels.model.boolean import apply_command, run_each, run_state
+from ascertain.kernels.model.boolean_code import NUM_SOURCES, OPERATIONS
 from ascertain.model.boolean import (
     REVERSIBLE,
     BooleanPlant,
@@ -22,7 +22,7 @@ from ascertain.model.boolean import (
 )
 from ascertain.model.expression import parse_expression
 from ascertain.model.files.boolean_toml import parse_boolean, read_boolean, write_boolean
-from ascertain.model.simulation import from_slices, simulate_slices, simulate_states, slice_all, to_slices
+from tests.reference.simulation import from_slices, simulate_slices, simulate_states, slice_all, to_slices
 
 from .reference import boolean as twin
 from .strategies import names

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ascertain.bounds.pairs import INFINITE, bound_by_pairs, measure_pairs, measure_task, pair_distances, pair_number
 from ascertain.errors import LimitError
-from ascertain.kernels.pairs import larger_element
+from ascertain.kernels.quotients.pairs import larger_element
 from ascertain.model import Machine
 from ascertain.task.task import Task
 from tests.reference.optimum import optimum

@@ -16,8 +16,8 @@ from ascertain.bank.calibration_file import Calibration, calibration_data, read_
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.coverage import exact_coverage, law_of_largest
 from ascertain.errors import FileError, TaskError
-from ascertain.instances.testbed import load_testbed
-from ascertain.study.calibration import calibrate_testbed, rank_truth
+from ascertain_paper.studies.calibration import calibrate_testbed, rank_truth
+from ascertain_paper.testbed.testbed import load_testbed
 from tests.reference.calibration import (
     as_number,
     chosen_rank,

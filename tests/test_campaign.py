@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from ascertain.errors import AscertainError, FileError
-from ascertain.study.campaign import run_campaign
-from ascertain.study.engines import start_engine
-from ascertain.study.store import Store, create_store, open_store
+from ascertain_paper.campaign.campaign import run_campaign
+from ascertain_paper.campaign.engines import start_engine
+from ascertain_paper.campaign.store import Store, create_store, open_store
 
 ABOUT = {"study": "squares", "settings": "a" * 64}
 
@@ -103,9 +103,9 @@ def test_a_store_has_one_writer_and_a_result_is_written_once(tmp_path: Path) -> 
 SCRIPT = """
 import sys, time
 from pathlib import Path
-from ascertain.study.campaign import run_campaign
-from ascertain.study.engines import start_engine
-from ascertain.study.store import create_store, open_store
+from ascertain_paper.campaign.campaign import run_campaign
+from ascertain_paper.campaign.engines import start_engine
+from ascertain_paper.campaign.store import create_store, open_store
 
 ABOUT = {"study": "slow", "settings": "a" * 64}
 

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ascertain.evidence.dynamics import next_state, num_states, reading_law
+from ascertain.evidence.evidence import Step
 from ascertain.model import Machine
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.expression import parse_expression
 from ascertain.model.noisy import as_noisy, with_flip
-from ascertain.sequential.dynamics import next_state, num_states, reading_law
-from ascertain.sequential.evidence import Step
 from ascertain.task.plant_task import BitsRule, ExpressionRule, LabelRule, NominalRule, PlantTask, Question, StateRule
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED

@@ -13,13 +13,13 @@ import pytest
 from typer.testing import CliRunner
 
 from ascertain.bank.calibration_file import read_calibration
-from ascertain.bank.pose import pose_operation
 from ascertain.cli.main import build
-from ascertain.instances.settings import load_settings
+from ascertain.evidence.dynamics import next_state
 from ascertain.model import BooleanPlant
-from ascertain.sequential.dynamics import next_state
+from ascertain.problem.operation import pose_operation
+from ascertain.problem.problem import read_problem
 from ascertain.task.log import read_log
-from ascertain.task.problem import read_problem
+from ascertain_paper.testbed.settings import load_settings
 from tests.conftest import ROOT
 
 EXAMPLES = ROOT / "examples" / "operation"

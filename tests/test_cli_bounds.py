@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from ascertain.cli.bounding import choose_question, find_bounds, list_claims, round_up
-from ascertain.cli.bounds import command
+from ascertain.cli.verbs.bounds import command
 from ascertain.errors import FileError, TaskError
+from ascertain.pipeline.bound import choose_question, find_bounds, list_claims, round_up
 from ascertain.policy.evaluate import evaluate
-from ascertain.task.problem import read_problem
+from ascertain.problem.problem import read_problem
 from ascertain.task.task import Task
 from tests.conftest import ROOT
 from tests.test_cli import answer, complaint, run

@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.errors import LimitError, TaskError
-from ascertain.instances.registers import far_sensor, permutation_automaton, ring_register, sensor_bank
-from ascertain.kernels.ledgers import foresee, pass_on
-from ascertain.sequential.balancing import Pains, balance, bound_by_columns
-from ascertain.sequential.columns import Columns, Prices
-from ascertain.sequential.driven import drive
-from ascertain.sequential.ledger import may_be_nameless, open_book
-from ascertain.sequential.spreading import narrow, spread
+from ascertain.kernels.planning.controllers import foresee, pass_on
+from ascertain.planning.balancing import Pains, balance, bound_by_columns
+from ascertain.planning.belief_graph import narrow, spread
+from ascertain.planning.column_generation import Columns, Prices
+from ascertain.planning.driven import drive
+from ascertain.planning.information_state import may_be_nameless, open_book
 from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from tests.reference.nodes import walk_with_memory
 from tests.reference.noisy_optimum import lower_at_prices, noisy_optimum
+from tests.reference.registers import far_sensor, permutation_automaton, ring_register, sensor_bank
 from tests.strategies import noisy_machines, tasks
 
 TENTH = Fraction(1, 10)

@@ -11,24 +11,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.errors import LimitError, TaskError
-from ascertain.instances.registers import far_sensor, permutation_automaton, ring_register, sensor_bank
 from ascertain.model import NoisyMachine
+from ascertain.planning.balancing import bound_by_columns
+from ascertain.planning.belief_graph import spread
+from ascertain.planning.composition import cheapest_return, compose, skeleton
+from ascertain.planning.controller import ABSTAIN, Remembering, as_automaton, evaluate_remembering
+from ascertain.planning.driven import Effort, drive
+from ascertain.planning.guiding import Informative
+from ascertain.planning.information_state import is_exchangeable, open_book
+from ascertain.planning.likely import spread_likely
+from ascertain.planning.pricing import Pricing, start_penalties
 from ascertain.policy.automaton import Automaton
 from ascertain.policy.evaluate import evaluate
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
-from ascertain.sequential.balancing import bound_by_columns
-from ascertain.sequential.composition import cheapest_return, compose, skeleton
-from ascertain.sequential.driven import Effort, drive
-from ascertain.sequential.guiding import Informative
-from ascertain.sequential.ledger import is_exchangeable, open_book
-from ascertain.sequential.likely import spread_likely
-from ascertain.sequential.pricing import Pricing, start_penalties
-from ascertain.sequential.remembering import ABSTAIN, Remembering, as_automaton, evaluate_remembering
-from ascertain.sequential.spreading import spread
 from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from tests.reference.nodes import walk_with_memory
+from tests.reference.registers import far_sensor, permutation_automaton, ring_register, sensor_bank
 from tests.strategies import noisy_machines, tasks
 
 ALPHA, BETA, TENTH = Fraction(1, 100), Fraction(1, 50), Fraction(1, 10)
@@ -146,7 +146,7 @@ def test_a_loop_brings_every_state_back_and_there_is_none_where_states_merge() -
         for a in loop:
             at = int(machine.successor[at, a])
         assert at == s
-    from ascertain.instances.named import shift_register
+    from tests.reference.named import shift_register
 
     assert cheapest_return(shift_register(2), (0, 1), 0, (Fraction(1),)) is None
 

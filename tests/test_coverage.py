@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from ascertain.bank.calibrate import calibrate_ranks
 from ascertain.bank.coverage import exact_coverage, law_of_largest
 from ascertain.errors import TaskError
-from ascertain.study.coverage import ONE_HARD, compute_coverage, cover_blocks, rank_laws, simulate_coverage, swarm
+from ascertain_paper.studies.coverage import (
+    ONE_HARD,
+    compute_coverage,
+    cover_blocks,
+    rank_laws,
+    simulate_coverage,
+    swarm,
+)
 from tests.reference.calibration import coverage_with_hard_blocks
 from tests.test_calibration import laws
 

@@ -20,13 +20,13 @@ from typing import Any
 import pytest
 
 from ascertain.errors import AscertainError, FileError
-from ascertain.instances.settings import load_settings
-from ascertain.instances.testbed import Testbed, load_testbed
-from ascertain.study.campaign import run_campaign
-from ascertain.study.conditions import Conditions
-from ascertain.study.engines import start_engine
-from ascertain.study.following import follow
-from ascertain.study.replay import replay_operations
+from ascertain_paper.campaign.campaign import run_campaign
+from ascertain_paper.campaign.conditions import Conditions
+from ascertain_paper.campaign.engines import start_engine
+from ascertain_paper.campaign.following import follow
+from ascertain_paper.studies.replay import replay_operations
+from ascertain_paper.testbed.settings import load_settings
+from ascertain_paper.testbed.testbed import Testbed, load_testbed
 from tests.test_cli import complaint, run
 
 
@@ -182,8 +182,8 @@ def test_a_port_that_nobody_listens_on_is_one_sentence(engine: str) -> None:
 SCRIPT = """
 import os, sys, time
 from pathlib import Path
-from ascertain.study.campaign import run_campaign
-from ascertain.study.engines import start_engine
+from ascertain_paper.campaign.campaign import run_campaign
+from ascertain_paper.campaign.engines import start_engine
 
 def work(case):
     (Path(case) / str(os.getpid())).touch()

@@ -13,18 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.errors import TaskError
+from ascertain.evidence.boolean_world import BooleanWorld
+from ascertain.evidence.dynamics import num_states
+from ascertain.evidence.evidence import Doubts, FlipEvidence, Step, least_beaten_count
+from ascertain.evidence.labelling import Labelling, label_bits, label_states, label_table
+from ascertain.evidence.laws import UNIT, LawEvidence, log_bounds
+from ascertain.evidence.trigger import MIXTURE, Trigger
+from ascertain.evidence.worlds import AbstractWorld, MachineWorld
 from ascertain.model import Machine
 from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_noisy
 from ascertain.model.noisy import NoisyMachine, with_flip
 from ascertain.policy.verdict import Abstained, Certified
-from ascertain.sequential.bank import Bank, nominal_bank, reuse_bank, uniform_bank, weighted_bank
-from ascertain.sequential.boolean_world import BooleanWorld
-from ascertain.sequential.dynamics import num_states
-from ascertain.sequential.evidence import Doubts, FlipEvidence, Step, least_beaten_count
-from ascertain.sequential.labelling import Labelling, label_bits, label_states, label_table
-from ascertain.sequential.laws import UNIT, LawEvidence, log_bounds
-from ascertain.sequential.trigger import MIXTURE, Trigger
-from ascertain.sequential.worlds import AbstractWorld, MachineWorld
+from ascertain.task.bank import Bank, nominal_bank, reuse_bank, uniform_bank, weighted_bank
 from tests.reference.evidence import Choice, e_value, every_run, least_count, trigger_value
 from tests.strategies import names, noisy_machines
 

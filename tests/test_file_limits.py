@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ascertain.cli.simulate import _read_policy
+from ascertain.cli.verbs.simulate import _read_policy
 from ascertain.errors import AscertainError, FileError, LimitError
 from ascertain.model.files import dot_syntax
 from ascertain.model.files.dot import parse_dot
@@ -16,9 +16,9 @@ from ascertain.model.files.json_text import NotStrict, decode_json
 from ascertain.model.files.kiss2 import parse_kiss2
 from ascertain.model.files.pomdp import parse_pomdp
 from ascertain.model.files.text import read_text
-from ascertain.study.store import open_store
 from ascertain.task.log import read_log
 from ascertain.task.pose import pose
+from ascertain_paper.campaign.store import open_store
 
 
 def spell(count: int, letter: str) -> str:

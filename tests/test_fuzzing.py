@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from ascertain.cli.output import print_json
+from ascertain.cli.show.output import print_json
 
 from . import fuzzing
 from .fuzz_targets import make_targets

@@ -31,7 +31,8 @@ from ascertain.model.hidden_build import (
     restrict_hidden,
     with_hidden_reset,
 )
-from ascertain.pipeline import settle
+from ascertain.pipeline.settle import settle
+from ascertain.problem.problem import HiddenProblem, read_any_problem, read_problem
 from ascertain.quotients.hidden import (
     find_hidden_obstruction,
 )
@@ -40,7 +41,6 @@ from ascertain.quotients.quotient import take_quotient
 from ascertain.search.exact import solve
 from ascertain.task.hidden_task import Beliefs, pose_hidden
 from ascertain.task.pose import Log, Pattern, Reset, pose
-from ascertain.task.problem import HiddenProblem, read_any_problem, read_problem
 from tests.hidden_strategies import TIGER, beliefs, hidden_models
 from tests.reference.hidden import (
     word_probability,

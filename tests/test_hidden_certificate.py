@@ -18,18 +18,18 @@ from hypothesis import strategies as st
 from ascertain.certificate import certificate_data
 from ascertain.certificate.chain import commitment_record
 from ascertain.certificate.run import run_claim
+from ascertain.evidence.evidence import Step
 from ascertain.live.notebook import Notebook
 from ascertain.live.session import run_session
 from ascertain.observer.banks import HypothesesBank
+from ascertain.observer.names import PolicyName
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import start_observer
 from ascertain.plant.faults import InDoubt, Missing
 from ascertain.plant.simulated_hidden import SimulatedHiddenPlant
 from ascertain.policy.verdict import Certified
-from ascertain.sequential.evidence import Step
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
 from ascertain.task.hidden_task import HiddenTask, pose_hidden
-from ascertain.task.sections import PolicyName
 from ascertain_check import check, evidence
 from tests.hidden_strategies import TIGER, hidden_tasks
 from tests.reference import hidden_cases

@@ -13,22 +13,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.errors import ModelError, TaskError
-from ascertain.live.plants import open_plant
+from ascertain.evidence.belief_trigger import BeliefTrigger
+from ascertain.evidence.evidence import Doubts, Step
 from ascertain.live.session import run_session
-from ascertain.live.truth import belief_labels, draw_belief
 from ascertain.model.hidden import HiddenModel, JointLaw, certain, make_belief, make_joint
-from ascertain.observer.pose import pose_observer
+from ascertain.observer.names import PolicyName
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Observer, start_observer
 from ascertain.plant.faults import Refused
 from ascertain.plant.simulated_hidden import SimulatedHiddenPlant
 from ascertain.policy.verdict import Abstained, Certified
-from ascertain.sequential.bank import uniform_bank
-from ascertain.sequential.belief_trigger import BeliefTrigger
-from ascertain.sequential.evidence import Doubts, Step
+from ascertain.problem.observer import pose_observer
+from ascertain.problem.plants import open_plant
+from ascertain.problem.problem import HiddenProblem, read_any_problem
+from ascertain.problem.truth import belief_labels, draw_belief
+from ascertain.task.bank import uniform_bank
 from ascertain.task.hidden_task import Beliefs, HiddenTask, pose_hidden
-from ascertain.task.problem import HiddenProblem, read_any_problem
-from ascertain.task.sections import PolicyName
 from tests.conftest import ROOT
 from tests.hidden_strategies import TIGER, beliefs, hidden_models, hidden_tasks
 from tests.reference.hidden_observer import chance_of_error, naive_trigger

@@ -10,10 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ascertain.errors import LimitError, TaskError
+from ascertain.evidence.belief_probing import SeparatingBeliefs
+from ascertain.evidence.hidden_world import hidden_world
 from ascertain.model.hidden import HiddenModel, make_joint
 from ascertain.quotients import words as words_module
-from ascertain.sequential.belief_probing import SeparatingBeliefs
-from ascertain.sequential.hidden_world import hidden_world
 from ascertain.task.hidden_task import HiddenTask, pose_hidden
 from tests.hidden_strategies import TIGER, hidden_tasks
 from tests.reference.hidden_observer import naive_gain

@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.errors import TaskError
+from ascertain.evidence.evidence import Doubts
+from ascertain.evidence.hidden_world import HiddenWorld, hidden_world
+from ascertain.evidence.labelling import label_states, label_table
+from ascertain.evidence.probing import FixedSchedule
+from ascertain.evidence.worlds import ListWorld
 from ascertain.model.hidden import Belief, HiddenModel, as_hidden, certain, make_belief, make_joint, propagate
 from ascertain.model.hidden_build import (
     restrict_hidden,
 )
 from ascertain.policy.verdict import Abstained, Certified
-from ascertain.sequential.bank import Bank, reuse_bank, uniform_bank
-from ascertain.sequential.evidence import Doubts
-from ascertain.sequential.hidden_world import HiddenWorld, hidden_world
-from ascertain.sequential.labelling import label_states, label_table
-from ascertain.sequential.probing import FixedSchedule
-from ascertain.sequential.worlds import ListWorld
+from ascertain.task.bank import Bank, reuse_bank, uniform_bank
 from ascertain.task.hidden_task import HiddenTask, pose_hidden
 from tests.hidden_strategies import TIGER, beliefs, hidden_models, hidden_tasks
 from tests.reference.hidden import (

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 from ascertain.bounds.chain import divergence_by_transcripts
 from ascertain.bounds.divergence import Interval
-from ascertain.instances.settings import Settings, load_settings
 from ascertain.policy.evaluate import evaluate
 from ascertain.quotients.quotient import Quotient, take_quotient
-from ascertain.study import invariants_policies, paper
-from ascertain.study.conditions import Conditions
-from ascertain.study.engines import start_engine
-from ascertain.study.invariants import study, summarise
-from ascertain.study.invariants_automata import check_automaton, compare_costs, measure
-from ascertain.study.invariants_draws import draw_automaton, draw_policy, draw_question
-from ascertain.study.invariants_policies import check_policy, examine
-from ascertain.study.invariants_transcripts import chance, endings, gather, judge, judge_event, list_events
-from ascertain.study.plain import study_data
+from ascertain.report.plain import study_data
+from ascertain_paper.campaign.conditions import Conditions
+from ascertain_paper.campaign.engines import start_engine
+from ascertain_paper.studies import invariants_policies, paper
+from ascertain_paper.studies.invariants import study, summarise
+from ascertain_paper.studies.invariants_automata import check_automaton, compare_costs, measure
+from ascertain_paper.studies.invariants_draws import draw_automaton, draw_policy, draw_question
+from ascertain_paper.studies.invariants_policies import check_policy, examine
+from ascertain_paper.studies.invariants_transcripts import chance, endings, gather, judge, judge_event, list_events
+from ascertain_paper.testbed.settings import Settings, load_settings
 from tests.reference.transcripts import list_transcripts
 
 NUMBERS = st.integers(0, 10**6)
@@ -137,8 +137,8 @@ def test_a_bound_that_is_too_high_is_found_out(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_cost_of_a_shift_register_is_measured_from_the_recursion_itself() -> None:
-    from ascertain.instances.named import shift_register
     from ascertain.task.pose import pose
+    from tests.reference.named import shift_register
 
     task = pose(shift_register(3))
     whole = frozenset(zip(task.label.tolist(), task.state.tolist(), strict=True))

@@ -14,18 +14,18 @@ from typing import Any
 import pytest
 
 from ascertain.certificate.chain import commitment_record
+from ascertain.evidence.evidence import Doubts
 from ascertain.live.journal import Journal
 from ascertain.live.resume import resume_observer
 from ascertain.live.session import run_session
 from ascertain.observer.banks import HypothesesBank
+from ascertain.observer.names import POLICIES, PolicyName
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import start_observer
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import InDoubt
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Abstained, Certified
-from ascertain.sequential.evidence import Doubts
-from ascertain.task.sections import POLICIES, PolicyName
 from tests.journal_runs import (
     MAKE_BANK,
     NOMINAL,

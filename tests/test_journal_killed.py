@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ascertain.task.sections import POLICIES
+from ascertain.observer.names import POLICIES
 from tests.journal_runs import (
     memory_folder,
     read_records,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ascertain.errors import CertificateError
-from ascertain.observer.ledger import Ledger, Share
+from ascertain.observer.risk_budget import Ledger, Share
 
 RISKS = st.fractions(0, Fraction(1, 2))
 

@@ -18,8 +18,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ascertain.errors import PlantFault
-from ascertain.instances.named import register
-from ascertain.live.plants import open_plant
 from ascertain.plant.channel import Channel, open_program, open_socket
 from ascertain.plant.faults import (
     ActionFault,
@@ -35,8 +33,10 @@ from ascertain.plant.faults import (
 from ascertain.plant.line_plant import MAX_DROPPED, LinePlant
 from ascertain.plant.lines import MAX_LINE, read_greeting, read_name, write_name
 from ascertain.plant.simulated import SimulatedPlant
-from ascertain.task.problem import read_problem
+from ascertain.problem.plants import open_plant
+from ascertain.problem.problem import read_problem
 from tests.conftest import ROOT
+from tests.reference.named import register
 from tests.scripted import ScriptedServer
 
 LAMP = ROOT / "examples" / "plants"

@@ -12,7 +12,7 @@ from ascertain.model.expression import parse_expression
 from ascertain.model.files import read_model
 from ascertain.model.files.bnet import parse_bnet, write_bnet
 from ascertain.model.network import BooleanNetwork
-from ascertain.task.problem import read_problem
+from ascertain.problem.problem import read_problem
 
 from .reference.network import update
 

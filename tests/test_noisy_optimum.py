@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.instances.suite import list_instances
 from ascertain.model.build import machine_from_transitions
+from ascertain.planning.balancing import Pains, mix_plans
+from ascertain.planning.two_sided import sandwich
 from ascertain.policy.evaluate import evaluate
 from ascertain.quotients.quotient import take_quotient
-from ascertain.sequential.balancing import Pains, mix_plans
-from ascertain.sequential.sandwich import sandwich
 from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from tests.reference.noisy_optimum import lower_at_prices, noisy_optimum
 from tests.reference.optimum import optimum
+from tests.reference.suite import list_instances
 from tests.strategies import machines, noisy_machines, tasks
 from tests.test_evaluate import bit, stepping, tables
 

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.instances.testbed import load_testbed
+from ascertain.evidence.dynamics import next_state, possible_readings, reading_law
+from ascertain.evidence.evidence import Doubts, Step
 from ascertain.model.expression import parse_expression
 from ascertain.observer.banks import OperationBank
+from ascertain.observer.names import POLICIES
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, Observer, start_observer
 from ascertain.policy.verdict import Abstained, Certified
-from ascertain.sequential.bank import Bank, nominal_bank, uniform_bank, weighted_bank
-from ascertain.sequential.dynamics import next_state, possible_readings, reading_law
-from ascertain.sequential.evidence import Doubts, Step
+from ascertain.task.bank import Bank, nominal_bank, uniform_bank, weighted_bank
 from ascertain.task.plant_task import BitsRule, ExpressionRule, NominalRule, PlantTask, StateRule
-from ascertain.task.sections import POLICIES
+from ascertain_paper.testbed.testbed import load_testbed
 from tests.reference.evidence import every_run
 from tests.reference.observer import observe
 from tests.reference.small_observers import ALPHA, ask, lossy_plant, set_up, tell

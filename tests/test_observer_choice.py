@@ -9,29 +9,29 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.kernels.boolean_code import NUM_SOURCES, OPERATIONS
+from ascertain.evidence.boolean_world import BooleanWorld
+from ascertain.evidence.dynamics import next_state, reading_law
+from ascertain.evidence.evidence import Step
+from ascertain.evidence.worlds import AbstractWorld
+from ascertain.kernels.model.boolean_code import NUM_SOURCES, OPERATIONS
 from ascertain.model import Machine, Model
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.build import machine_from_transitions
 from ascertain.observer.choice import Chooser
-from ascertain.observer.entrances import Entrances
-from ascertain.observer.gentle import merges, prefer_gentle
 from ascertain.observer.guard import Guard, Reach
+from ascertain.observer.non_merging import merges, prefer_gentle
 from ascertain.observer.planned import Plan
-from ascertain.observer.pose import pose_observer
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, start_observer
+from ascertain.observer.unsafe_predecessors import Entrances
 from ascertain.policy.verdict import Certified
+from ascertain.problem.observer import pose_observer
+from ascertain.problem.problem import read_problem
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
-from ascertain.sequential.bank import uniform_bank
-from ascertain.sequential.boolean_world import BooleanWorld
-from ascertain.sequential.dynamics import next_state, reading_law
-from ascertain.sequential.evidence import Step
-from ascertain.sequential.worlds import AbstractWorld
+from ascertain.task.bank import uniform_bank
 from ascertain.task.plant_task import PlantTask, StateRule
 from ascertain.task.pose import pose
-from ascertain.task.problem import read_problem
 from ascertain.types import UNDEFINED
 from tests.conftest import ROOT
 from tests.strategies import machines, models

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from ascertain.bank.compile import compile_bank
-from ascertain.bank.pose import pose_operation
 from ascertain.bank.shells import bank_shells
 from ascertain.errors import AscertainError, TaskError
 from ascertain.observer.banks import HypothesesBank, OperationBank
-from ascertain.observer.pose import pose_observer
 from ascertain.observer.staged import Act, start_observer
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Certified
-from ascertain.sequential.bank import uniform_bank
-from ascertain.task.problem import read_problem
+from ascertain.problem.observer import pose_observer
+from ascertain.problem.operation import pose_operation
+from ascertain.problem.problem import read_problem
+from ascertain.task.bank import uniform_bank
 from ascertain.types import UNDEFINED
 from tests.conftest import ROOT
 

@@ -12,23 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.errors import LimitError, TaskError
-from ascertain.instances.named import register
+from ascertain.evidence.dynamics import next_state
+from ascertain.evidence.evidence import Doubts, Step
+from ascertain.evidence.probing import round_robin
 from ascertain.model import Machine
 from ascertain.model.boolean import BooleanPlant, Command
 from ascertain.model.expression import parse_expression
 from ascertain.observer.banks import HypothesesBank
+from ascertain.observer.names import POLICIES
 from ascertain.observer.staged import Act, start_observer
 from ascertain.policy.verdict import Abstained, Certified
-from ascertain.sequential.bank import Bank, uniform_bank
-from ascertain.sequential.dynamics import next_state
-from ascertain.sequential.evidence import Doubts, Step
-from ascertain.sequential.probing import round_robin
+from ascertain.task.bank import Bank, uniform_bank
 from ascertain.task.canonical import canonical_bytes
 from ascertain.task.plant_task import ExpressionRule
 from ascertain.task.pose import pose
-from ascertain.task.sections import POLICIES
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
+from tests.reference.named import register
 from tests.reference.small_observers import ask, lossy_plant, refuse, set_up
 from tests.strategies import machines, tasks
 

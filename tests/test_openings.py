@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given, settings
 
 from ascertain.errors import LimitError
-from ascertain.instances.registers import sensor_bank
 from ascertain.model.noisy import NoisyMachine
+from ascertain.planning.balancing import Pains, balance, mix_plans
+from ascertain.planning.belief_graph import narrow, spread
+from ascertain.planning.branch_and_bound import IDLE, OPEN, Opening, Openings, bound_by_openings, find_idle
+from ascertain.planning.column_generation import Columns, Mixture
+from ascertain.planning.controller import ABSTAIN
+from ascertain.planning.following import Following
+from ascertain.planning.information_state import open_book
 from ascertain.policy.policy import Ask
-from ascertain.sequential.balancing import Pains, balance, mix_plans
-from ascertain.sequential.columns import Columns, Mixture
-from ascertain.sequential.following import Following
-from ascertain.sequential.ledger import open_book
-from ascertain.sequential.openings import IDLE, OPEN, Opening, Openings, bound_by_openings, find_idle
-from ascertain.sequential.remembering import ABSTAIN
-from ascertain.sequential.spreading import narrow, spread
 from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from tests.reference.enumerated import cheapest
 from tests.reference.nodes import walk_with_memory
+from tests.reference.registers import sensor_bank
 from tests.strategies import noisy_machines, tasks
 
 TENTH, FIFTH = Fraction(1, 10), Fraction(1, 5)

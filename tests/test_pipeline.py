@@ -9,7 +9,7 @@ from hypothesis import given
 
 from ascertain.errors import TaskError
 from ascertain.model.build import machine_from_transitions
-from ascertain.pipeline import settle
+from ascertain.pipeline.settle import settle
 from ascertain.search.solution import Solved, Unsolvable
 from ascertain.task.pose import pose
 from ascertain.task.task import Task

@@ -10,9 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ascertain.errors import ModelError, PlantFault, TaskError
-from ascertain.instances.named import register
-from ascertain.live.plants import open_plant
-from ascertain.live.truth import draw_truth, end_of_run
 from ascertain.model.boolean import enumerate_noisy
 from ascertain.plant.abstract import BarePlant, as_plant, check_identity
 from ascertain.plant.faults import (
@@ -25,8 +22,11 @@ from ascertain.plant.faults import (
 from ascertain.plant.manual import ManualPlant
 from ascertain.plant.replayed import Recorded, ReplayedPlant
 from ascertain.plant.simulated import SimulatedPlant
-from ascertain.task.problem import read_problem
+from ascertain.problem.plants import open_plant
+from ascertain.problem.problem import read_problem
+from ascertain.problem.truth import draw_truth, end_of_run
 from tests.conftest import ROOT
+from tests.reference.named import register
 from tests.strategies import models
 from tests.test_lines import fake
 
@@ -109,7 +109,7 @@ alternatives = { "*" = ["", "turn"], fill = ["drain", "fill fill"] }
 
 
 def test_the_truth_after_an_operation_is_the_end_of_a_run_that_agrees_with_trusted_readings(tmp_path: Path) -> None:
-    from ascertain.bank.pose import pose_operation
+    from ascertain.problem.operation import pose_operation
 
     (tmp_path / "p.toml").write_text(OPERATION)
     rows = ["fill,1,true", "turn,1,", "drain,0,true", "fill,1,", "turn,1,true", "drain,0,", "turn,1,"]

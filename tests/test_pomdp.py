@@ -19,7 +19,7 @@ from ascertain.model.files.pomdp import parse_pomdp
 from ascertain.model.files.pomdp_write import write_pomdp
 from ascertain.model.hidden import HiddenModel, as_hidden, certain, make_belief, make_joint
 from ascertain.model.hidden_build import keep_readings
-from ascertain.task.problem import HiddenProblem, read_any_problem
+from ascertain.problem.problem import HiddenProblem, read_any_problem
 from tests.conftest import ROOT
 from tests.hidden_strategies import hidden_models, masses
 from tests.reference.pomdp import Joint, naive_joint

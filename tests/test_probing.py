@@ -12,18 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.errors import TaskError
-from ascertain.kernels.probing import step_flips, weigh_flips, weigh_laws
-from ascertain.model import Machine
-from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_noisy
-from ascertain.model.build import machine_from_transitions
-from ascertain.model.noisy import with_flip
-from ascertain.policy.verdict import Certified
-from ascertain.sequential.bank import nominal_bank, uniform_bank
-from ascertain.sequential.boolean_world import BooleanWorld
-from ascertain.sequential.dynamics import next_state, reading_law
-from ascertain.sequential.labelling import label_bits, label_table
-from ascertain.sequential.laws import tabulate_levels
-from ascertain.sequential.probing import (
+from ascertain.evidence.boolean_world import BooleanWorld
+from ascertain.evidence.dynamics import next_state, reading_law
+from ascertain.evidence.labelling import label_bits, label_table
+from ascertain.evidence.laws import tabulate_levels
+from ascertain.evidence.probing import (
     AbstractRule,
     FixedSchedule,
     Separating,
@@ -31,7 +24,14 @@ from ascertain.sequential.probing import (
     round_robin,
     shortest_splitting_word,
 )
-from ascertain.sequential.worlds import AbstractWorld, ListWorld, MachineWorld
+from ascertain.evidence.worlds import AbstractWorld, ListWorld, MachineWorld
+from ascertain.kernels.evidence.probing import step_flips, weigh_flips, weigh_laws
+from ascertain.model import Machine
+from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_noisy
+from ascertain.model.build import machine_from_transitions
+from ascertain.model.noisy import with_flip
+from ascertain.policy.verdict import Certified
+from ascertain.task.bank import nominal_bank, uniform_bank
 from tests.strategies import names, noisy_machines
 from tests.test_worlds import plants
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ascertain.bank.pose import pose_operation
 from ascertain.errors import AscertainError
+from ascertain.problem.operation import pose_operation
+from ascertain.problem.problem import read_problem
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
 from ascertain.task.plant_task import BitsRule, ExpressionRule, NominalRule, PlantTask, StateRule, pose_plant
-from ascertain.task.problem import read_problem
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
 

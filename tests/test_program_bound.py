@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.bounds.affine import bound_plant, is_translation_invariant, linear_part
-from ascertain.bounds.bayes import bound_by_bayes
 from ascertain.bounds.encounters import find_encounters
 from ascertain.bounds.family import neighbours, restrict_plant_task
 from ascertain.bounds.information import bound_by_information
@@ -31,6 +30,7 @@ from ascertain.task.plant_task import PlantTask, pose_plant
 from ascertain.task.task import Task
 from tests.by_hand import build, identify
 from tests.reference import program as reference
+from tests.reference.bayes import bound_by_bayes
 from tests.strategies import machines, names, noisy_machines, tasks
 
 ALPHA, BETA = F(1, 4_000_000), F(1, 1000)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ascertain.cli import counting
+from ascertain.cli.show import counting
 
 
 class Terminal(io.StringIO):

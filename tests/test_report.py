@@ -17,16 +17,16 @@ from typing import Any
 
 import pytest
 
-from ascertain.instances.testbed import load_testbed
 from ascertain.report.figures import draw_svg
 from ascertain.report.folder import prepare_folder, write_results
 from ascertain.report.page import draw_page
+from ascertain.report.plain import study_data
+from ascertain.report.record import Choice, Excerpt, Study, Table
 from ascertain.report.tables import is_text, show, to_csv, to_latex, to_markdown
-from ascertain.study.plain import study_data
-from ascertain.study.record import Choice, Excerpt, Study, Table
-from ascertain.study.story import tell
-from ascertain.study.story_run import live_through
 from ascertain_check import check
+from ascertain_paper.studies.story import tell
+from ascertain_paper.studies.story_run import live_through
+from ascertain_paper.testbed.testbed import load_testbed
 from tests.conftest import ROOT
 from tests.test_report_figures import BARS, POINTS
 

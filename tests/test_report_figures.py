@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ascertain.report.figures import draw_svg
 from ascertain.report.labels import MARKER, Box, place_labels
-from ascertain.study.record import Figure, Series
+from ascertain.report.record import Figure, Series
 
 POINTS = Figure(
     "points",

@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 import typer
 
-from ascertain.cli.reproduce import NAMES, command
 from ascertain.errors import AscertainError, FileError
-from ascertain.instances.settings import load_settings, parse_settings
-from ascertain.instances.testbed import Testbed, load_testbed
-from ascertain.study import registry, replay
-from ascertain.study.conditions import Conditions
-from ascertain.study.record import Choice, Excerpt, Figure, Series, Study, Table
-from ascertain.study.registry import STUDIES, run_study
+from ascertain.report.record import Choice, Excerpt, Figure, Series, Study, Table
+from ascertain_paper import registry
+from ascertain_paper.campaign.conditions import Conditions
+from ascertain_paper.registry import STUDIES, run_study
+from ascertain_paper.studies import replay
+from ascertain_paper.testbed.settings import load_settings, parse_settings
+from ascertain_paper.testbed.testbed import Testbed, load_testbed
+from ascertain_paper.verbs.reproduce import NAMES, command
 from tests.conftest import ROOT
 from tests.test_cli import complaint, run
 
@@ -29,7 +30,7 @@ def test_every_study_has_a_name_on_the_command_line_and_a_module() -> None:
 
     assert list(NAMES) == [*STUDIES, "all"]
     for module in STUDIES.values():
-        assert callable(import_module(f"ascertain.study.{module}").study)
+        assert callable(import_module(f"ascertain_paper.studies.{module}").study)
 
 
 def test_the_story_prints_its_tables_and_json_gives_its_facts(tmp_path: Path) -> None:
@@ -62,7 +63,7 @@ def test_every_key_of_a_study_as_json_is_documented(tmp_path: Path) -> None:
 def test_words_of_a_table_stay_whole_where_it_is_piped_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from ascertain.cli.output import print_table
+    from ascertain.cli.show.output import print_table
 
     monkeypatch.delenv("COLUMNS", raising=False)
     words = [f"a-word-of-25-characters-{k}" for k in range(6)]
@@ -199,8 +200,8 @@ def test_an_alarm_ends_with_exit_code_one(
 def test_a_study_knows_the_command_that_makes_it_again(
     changes: dict[str, Any], typed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ascertain.study import invariants
-    from ascertain.study.engines import start_engine
+    from ascertain_paper.campaign.engines import start_engine
+    from ascertain_paper.studies import invariants
 
     def nothing(conditions: Conditions) -> Study:
         return Study(name="x", title="x", settings_hash="", quick=conditions.quick, seconds=0, rows=(), tables=())
@@ -211,7 +212,7 @@ def test_a_study_knows_the_command_that_makes_it_again(
 
 
 def small_conditions(folder: Path, **changes: object) -> Conditions:
-    from ascertain.study.engines import start_engine
+    from ascertain_paper.campaign.engines import start_engine
 
     return Conditions(settings=load_settings("small"), engine=start_engine("local", 1), folder=folder, **changes)  # type: ignore[arg-type]
 

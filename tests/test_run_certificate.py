@@ -21,22 +21,22 @@ from ascertain.certificate.chain import bank_hash, commitment_record, hash_recor
 from ascertain.certificate.run import run_claim
 from ascertain.certificate.write import write_certificate
 from ascertain.errors import CertificateError
-from ascertain.instances.named import register
 from ascertain.live.journal import Journal
 from ascertain.live.session import Run, run_session
 from ascertain.observer.banks import HypothesesBank
+from ascertain.observer.names import POLICIES, PolicyName
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import start_observer
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import InDoubt, Missing
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Certified
-from ascertain.sequential.bank import Bank, uniform_bank
+from ascertain.task.bank import Bank, uniform_bank
 from ascertain.task.canonical import task_data
 from ascertain.task.plant_task import Question, pose_plant
-from ascertain.task.sections import POLICIES, PolicyName
 from ascertain.types import State
 from ascertain_check import check
+from tests.reference.named import register
 from tests.reference.run_claims import canonical, hypotheses_of, rechained, texts_of
 from tests.test_check_run import random_machine_task, random_plant_task
 

@@ -10,27 +10,27 @@ import pytest
 from hypothesis import assume, given, settings
 
 from ascertain.errors import LimitError, TaskError
-from ascertain.instances.named import register, shift_register
-from ascertain.instances.registers import far_sensor, parity_register, ring_register, sensor_bank
-from ascertain.instances.suite import list_instances
 from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_noisy
+from ascertain.planning.balancing import Pains
+from ascertain.planning.composition import CertifiedTree, compose, skeleton
+from ascertain.planning.driven import Effort
+from ascertain.planning.factors import evaluate_form, find_factors, transform
+from ascertain.planning.two_sided import Labour, Sandwich, sandwich
 from ascertain.policy.combination import evaluate_product
 from ascertain.policy.policy import Ask
 from ascertain.policy.product import Product
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
-from ascertain.sequential.balancing import Pains
-from ascertain.sequential.composition import CertifiedTree, compose, skeleton
-from ascertain.sequential.driven import Effort
-from ascertain.sequential.factors import evaluate_form, find_factors, transform
-from ascertain.sequential.measuring import measure_wrong
-from ascertain.sequential.sandwich import Labour, Sandwich, sandwich
 from ascertain.task.plant_task import PlantTask, pose_plant
 from ascertain.task.pose import pose
 from ascertain.task.task import Task
+from tests.reference.measuring import measure_wrong
+from tests.reference.named import register, shift_register
 from tests.reference.nodes import walk_with_memory
 from tests.reference.noisy_optimum import noisy_optimum
 from tests.reference.optimum import optimum
+from tests.reference.registers import far_sensor, parity_register, ring_register, sensor_bank
+from tests.reference.suite import list_instances
 from tests.strategies import machines, noisy_machines, tasks
 
 ALPHA, BETA, TENTH = Fraction(1, 4_000_000), Fraction(1, 1000), Fraction(1, 10)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ascertain.errors import TaskError
-from ascertain.observer.schedule import Compile, Deed, Read, Record, Use, make_atomic
+from tests.reference.schedule import Compile, Deed, Read, Record, Use, make_atomic
 
 COSTS = (Fraction(0), Fraction(1, 3), Fraction(1), Fraction(5))
 

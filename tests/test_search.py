@@ -19,8 +19,8 @@ from ascertain.certificate.achieves import achieves_claim
 from ascertain.certificate.lower import lower_claim
 from ascertain.certificate.write import certificate_data
 from ascertain.errors import TaskError
-from ascertain.kernels.search_bounds import INFINITE
-from ascertain.kernels.search_subsets import NEVER, value_branch
+from ascertain.kernels.search.bounds import INFINITE
+from ascertain.kernels.search.subsets import NEVER, value_branch
 from ascertain.model import Machine
 from ascertain.model.build import machine_from_transitions
 from ascertain.model.noisy import with_flip

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from ascertain.errors import PlantFault, TaskError
+from ascertain.evidence.dynamics import num_states
 from ascertain.live import faults as live_faults
 from ascertain.live.faults import FaultPolicy, Heard, ask_plant, fault_kind
 from ascertain.live.session import Run, resume_plant, run_session
@@ -37,7 +38,6 @@ from ascertain.plant.faults import (
 from ascertain.plant.line_plant import LinePlant
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Abstained, Certified
-from ascertain.sequential.dynamics import num_states
 from ascertain.task.plant_task import PlantTask, pose_plant
 from ascertain.task.pose import pose
 from tests.scripted import FAULTS, GENTLE, ScriptedServer

@@ -16,20 +16,19 @@ from hypothesis import strategies as st
 
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
-from ascertain.instances.settings import load_settings
-from ascertain.instances.testbed import load_testbed
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.observer.staged import Observer
-from ascertain.sequential.bank import Bank
-from ascertain.study import guarantee_removed
-from ascertain.study.conditions import Conditions
-from ascertain.study.controller import Controller, settle_on_stream
-from ascertain.study.coverage import cover_blocks
-from ascertain.study.engines import start_engine
-from ascertain.study.guarantee import FULL, Sizes, audit_guarantee
-from ascertain.study.guarantee_compiling import count_vain
-from ascertain.study.guarantee_noise import observe_noise
-from ascertain.study.guarantee_removed import (
+from ascertain.report.record import Study
+from ascertain.task.bank import Bank
+from ascertain_paper.campaign.conditions import Conditions
+from ascertain_paper.campaign.engines import start_engine
+from ascertain_paper.studies import guarantee_removed
+from ascertain_paper.studies.controller import Controller, settle_on_stream
+from ascertain_paper.studies.coverage import cover_blocks
+from ascertain_paper.studies.guarantee import FULL, Sizes, audit_guarantee
+from ascertain_paper.studies.guarantee_compiling import count_vain
+from ascertain_paper.studies.guarantee_noise import observe_noise
+from ascertain_paper.studies.guarantee_removed import (
     SEPARATING,
     audit_block,
     audit_blocks,
@@ -39,9 +38,10 @@ from ascertain.study.guarantee_removed import (
     stand_against,
     without,
 )
-from ascertain.study.guarantee_sampling import AFTER, BEFORE, FALLBACK, NOMINAL, READWISE, WHOLE
-from ascertain.study.guarantee_tables import Found, summarise
-from ascertain.study.record import Study
+from ascertain_paper.studies.guarantee_sampling import AFTER, BEFORE, FALLBACK, NOMINAL, READWISE, WHOLE
+from ascertain_paper.studies.guarantee_tables import Found, summarise
+from ascertain_paper.testbed.settings import load_settings
+from ascertain_paper.testbed.testbed import load_testbed
 from tests.reference.auditing import evidence_along
 
 SMALL = load_settings("small")

@@ -8,11 +8,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ascertain.instances.settings import load_settings
-from ascertain.study.conditions import Conditions
-from ascertain.study.engines import start_engine
-from ascertain.study.guarantee_compiling import compute_crossing, count_vain, disagrees, find_boundary, watch_triggers
-from ascertain.study.guarantee_parts import binomial_limits
+from ascertain_paper.campaign.conditions import Conditions
+from ascertain_paper.campaign.engines import start_engine
+from ascertain_paper.studies.guarantee_compiling import (
+    compute_crossing,
+    count_vain,
+    disagrees,
+    find_boundary,
+    watch_triggers,
+)
+from ascertain_paper.studies.guarantee_parts import binomial_limits
+from ascertain_paper.testbed.settings import load_settings
 from tests.reference.auditing import crossing_probability
 
 SMALL = load_settings("small")

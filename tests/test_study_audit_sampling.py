@@ -12,18 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import bdtr, bdtrc
 
-from ascertain.instances.named import register
-from ascertain.instances.settings import load_settings
-from ascertain.instances.testbed import load_testbed
-from ascertain.sequential.audit import Audit, RuleObserver, audit, count_wrong
-from ascertain.sequential.bank import nominal_bank
-from ascertain.sequential.boolean_world import BooleanWorld
-from ascertain.sequential.probing import FixedSchedule
-from ascertain.study import guarantee_noise, guarantee_sampling
-from ascertain.study.guarantee import FULL
-from ascertain.study.guarantee_noise import ACTUAL, noise_cases, risk_at, sample_wrong_noise
-from ascertain.study.guarantee_parts import DELTA, binomial_limits, judge
-from ascertain.study.guarantee_sampling import (
+from ascertain.evidence.audit import Audit, RuleObserver, audit, count_wrong
+from ascertain.evidence.boolean_world import BooleanWorld
+from ascertain.evidence.probing import FixedSchedule
+from ascertain.task.bank import nominal_bank
+from ascertain_paper.studies import guarantee_noise, guarantee_sampling
+from ascertain_paper.studies.guarantee import FULL
+from ascertain_paper.studies.guarantee_noise import ACTUAL, noise_cases, risk_at, sample_wrong_noise
+from ascertain_paper.studies.guarantee_parts import DELTA, binomial_limits, judge
+from ascertain_paper.studies.guarantee_sampling import (
     AFTER,
     BEFORE,
     FALLBACK,
@@ -35,7 +32,10 @@ from ascertain.study.guarantee_sampling import (
     sample_stage,
     stage_cases,
 )
-from ascertain.study.guarantee_sampling_tables import sampled_row, sampling_part
+from ascertain_paper.studies.guarantee_sampling_tables import sampled_row, sampling_part
+from ascertain_paper.testbed.settings import load_settings
+from ascertain_paper.testbed.testbed import load_testbed
+from tests.reference.named import register
 
 SMALL = load_settings("small")
 

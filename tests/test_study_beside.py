@@ -8,9 +8,9 @@ from statistics import mean, stdev
 
 import pytest
 
-from ascertain.instances.settings import load_settings
-from ascertain.study.beside import Beside, beside
-from ascertain.study.chance import error_of_mean, error_of_ratio
+from ascertain_paper.studies.beside import Beside, beside
+from ascertain_paper.studies.chance import error_of_mean, error_of_ratio
+from ascertain_paper.testbed.settings import load_settings
 
 HERE = Beside(comparable=True)
 

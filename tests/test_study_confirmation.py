@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from ascertain.instances.operations import Slot
-from ascertain.instances.settings import load_settings
-from ascertain.instances.testbed import Testbed
-from ascertain.study import confirmation, confirmation_tables
-from ascertain.study.beside import Beside
-from ascertain.study.calibration import calibrate_testbed
-from ascertain.study.conditions import Conditions
-from ascertain.study.confirmation import SHELLS, confirm_operation, evaluation_slots
-from ascertain.study.confirmation_compilers import COMPILERS, compiler_row, direct_table
-from ascertain.study.engines import start_engine
-from ascertain.study.record import Study
+from ascertain.report.record import Study
+from ascertain_paper.campaign.conditions import Conditions
+from ascertain_paper.campaign.engines import start_engine
+from ascertain_paper.studies import confirmation, confirmation_tables
+from ascertain_paper.studies.beside import Beside
+from ascertain_paper.studies.calibration import calibrate_testbed
+from ascertain_paper.studies.confirmation import SHELLS, confirm_operation, evaluation_slots
+from ascertain_paper.studies.confirmation_compilers import COMPILERS, compiler_row, direct_table
+from ascertain_paper.testbed.operations import Slot
+from ascertain_paper.testbed.settings import load_settings
+from ascertain_paper.testbed.testbed import Testbed
 from tests.reference.confirming import list_shells, verify, weigh
 
 

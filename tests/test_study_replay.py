@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from ascertain.instances.settings import load_settings
-from ascertain.instances.testbed import load_testbed
-from ascertain.study import replay
-from ascertain.study.campaign import run_campaign
-from ascertain.study.conditions import Conditions
-from ascertain.study.controller import Controller
-from ascertain.study.engines import start_engine
-from ascertain.study.replay import STAGED, replay_operation, summarise_replay
 from ascertain.task.canonical import canonical_bytes
+from ascertain_paper.campaign.campaign import run_campaign
+from ascertain_paper.campaign.conditions import Conditions
+from ascertain_paper.campaign.engines import start_engine
+from ascertain_paper.studies import replay
+from ascertain_paper.studies.controller import Controller
+from ascertain_paper.studies.replay import STAGED, replay_operation, summarise_replay
+from ascertain_paper.testbed.settings import load_settings
+from ascertain_paper.testbed.testbed import load_testbed
 from tests.reference.confirming import list_shells
 
 TEXT = load_settings("small").text

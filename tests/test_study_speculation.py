@@ -13,17 +13,16 @@ from hypothesis import strategies as st
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
 from ascertain.errors import TaskError
-from ascertain.instances.settings import load_settings
-from ascertain.instances.testbed import load_testbed
-from ascertain.study import speculation
-from ascertain.study.beside import Beside
-from ascertain.study.conditions import Conditions
-from ascertain.study.controller import observer_settings, settle_on_stream
-from ascertain.study.engines import start_engine
-from ascertain.study.speculation import READWISE, STAGED, measure_operation, speculation_slots
-from ascertain.study.speculation_beside import advantage, advantage_error, beside_table
-from ascertain.study.speculation_tables import extra_reads, time_operation
-from ascertain.study.speculation_timeline import (
+from ascertain.observer.names import CompilerName
+from ascertain_paper.campaign.conditions import Conditions
+from ascertain_paper.campaign.engines import start_engine
+from ascertain_paper.studies import speculation
+from ascertain_paper.studies.beside import Beside
+from ascertain_paper.studies.controller import observer_settings, settle_on_stream
+from ascertain_paper.studies.speculation import READWISE, STAGED, measure_operation, speculation_slots
+from ascertain_paper.studies.speculation_beside import advantage, advantage_error, beside_table
+from ascertain_paper.studies.speculation_tables import extra_reads, time_operation
+from ascertain_paper.studies.speculation_timeline import (
     STRATEGIES,
     Moment,
     Timed,
@@ -32,8 +31,9 @@ from ascertain.study.speculation_timeline import (
     spend,
     spend_all,
 )
-from ascertain.study.speculation_worker import CompileWorker
-from ascertain.task.sections import CompilerName
+from ascertain_paper.studies.speculation_worker import CompileWorker
+from ascertain_paper.testbed.settings import load_settings
+from ascertain_paper.testbed.testbed import load_testbed
 from tests.reference.timeline import Deed, play
 
 BEGIN = {"deferred": "want", "full background": "start", "gated background": "gate", "readwise": "want"}

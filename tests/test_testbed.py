@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ascertain.errors import FileError, LimitError
-from ascertain.instances.draws import Draws, draw_words, happens, scale_below
-from ascertain.instances.named import register, shift_register
-from ascertain.instances.operations import BATCH, Slot, draw_candidates, replay
-from ascertain.instances.settings import load_settings, parse_settings, read_settings
-from ascertain.instances.testbed import Testbed, load_testbed, make_testbed
-from ascertain.kernels.boolean_code import OPERATIONS
+from ascertain.kernels.model.boolean_code import OPERATIONS
 from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_machine
+from ascertain_paper.testbed.draws import Draws, draw_words, happens, scale_below
+from ascertain_paper.testbed.operations import BATCH, Slot, draw_candidates, replay
+from ascertain_paper.testbed.settings import load_settings, parse_settings, read_settings
+from ascertain_paper.testbed.testbed import Testbed, load_testbed, make_testbed
+from tests.reference.named import register, shift_register
 
 from .reference import boolean as twin
 from .strategies import names
@@ -73,7 +73,7 @@ def test_events_happen_about_as_often_as_they_should() -> None:
 
 
 def test_the_hash_is_that_of_the_file_that_is_shipped() -> None:
-    data = files("ascertain.instances").joinpath("testbed.toml").read_bytes()
+    data = files("ascertain_paper.testbed").joinpath("testbed.toml").read_bytes()
     assert load_settings("testbed").hash == sha256(data.replace(b"\r\n", b"\n")).hexdigest()
 
 
@@ -276,7 +276,7 @@ def test_a_quota_that_nothing_can_fill_is_said_so(monkeypatch) -> None:
         drawn,
         plant=BooleanPlant(names("b", 10), tuple(Command(c.name, (), c.tap) for c in drawn.plant.commands)),
     )
-    monkeypatch.setattr("ascertain.instances.operations.MAX_CANDIDATES", 2 * BATCH)
+    monkeypatch.setattr("ascertain_paper.testbed.operations.MAX_CANDIDATES", 2 * BATCH)
     with pytest.raises(LimitError, match="none of 128 candidates"):
         Testbed(settings, (still,)).draw(Slot("prospective", 0, 0, 0, active=True))
 

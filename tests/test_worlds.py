@@ -13,17 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.errors import LimitError, TaskError
+from ascertain.evidence import boolean_world
+from ascertain.evidence.boolean_world import BooleanWorld
+from ascertain.evidence.evidence import Doubts
+from ascertain.evidence.labelling import label_bits, label_expression, label_nominal, label_states, label_table
+from ascertain.evidence.worlds import AbstractWorld, ListWorld, MachineWorld
 from ascertain.model import Machine, NoisyMachine
 from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_noisy
 from ascertain.model.build import machine_from_transitions
 from ascertain.model.noisy import with_flip
 from ascertain.policy.verdict import Abstained, Certified
-from ascertain.sequential import boolean_world
-from ascertain.sequential.bank import Bank, nominal_bank, reuse_bank, uniform_bank, weighted_bank
-from ascertain.sequential.boolean_world import BooleanWorld
-from ascertain.sequential.evidence import Doubts
-from ascertain.sequential.labelling import label_bits, label_expression, label_nominal, label_states, label_table
-from ascertain.sequential.worlds import AbstractWorld, ListWorld, MachineWorld
+from ascertain.task.bank import Bank, nominal_bank, reuse_bank, uniform_bank, weighted_bank
 from tests.reference.worlds import NaiveWorld
 from tests.strategies import names, noisy_machines
 

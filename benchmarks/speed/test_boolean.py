@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from tests.reference.simulation import from_slices, slice_all
 
-from ascertain.instances.testbed import load_testbed
-from ascertain.kernels.boolean import SLICE_TILE, run_slices, run_state, run_states
+from ascertain.kernels.model.boolean import SLICE_TILE, run_slices, run_state, run_states
 from ascertain.model.boolean import BooleanPlant
-from ascertain.model.simulation import from_slices, slice_all
+from ascertain_paper.testbed.testbed import load_testbed
 
 NUM_BITS = 20
 NUM_COMMANDS = 64

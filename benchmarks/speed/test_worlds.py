@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ascertain.instances.testbed import load_testbed
+from ascertain.evidence.boolean_world import BooleanWorld
+from ascertain.evidence.evidence import NEVER
+from ascertain.evidence.worlds import MachineWorld
 from ascertain.model import Machine
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.noisy import with_flip
-from ascertain.sequential.bank import nominal_bank
-from ascertain.sequential.boolean_world import BooleanWorld
-from ascertain.sequential.evidence import NEVER
-from ascertain.sequential.worlds import MachineWorld
+from ascertain.task.bank import nominal_bank
+from ascertain_paper.testbed.testbed import load_testbed
 
 ALPHA = Fraction(1, 4_000_000)
 NUM_READINGS = 64

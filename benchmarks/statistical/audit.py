@@ -12,13 +12,13 @@ import argparse
 import math
 from fractions import Fraction
 
-from ascertain.instances.operations import Slot
-from ascertain.instances.testbed import load_testbed
+from ascertain.evidence.audit import Audit, RuleObserver, audit, count_wrong
+from ascertain.evidence.boolean_world import BooleanWorld
+from ascertain.evidence.probing import FixedSchedule, round_robin
 from ascertain.model.boolean import BooleanPlant, Command, Gate
-from ascertain.sequential.audit import Audit, RuleObserver, audit, count_wrong
-from ascertain.sequential.bank import Bank, nominal_bank, uniform_bank
-from ascertain.sequential.boolean_world import BooleanWorld
-from ascertain.sequential.probing import FixedSchedule, round_robin
+from ascertain.task.bank import Bank, nominal_bank, uniform_bank
+from ascertain_paper.testbed.operations import Slot
+from ascertain_paper.testbed.testbed import load_testbed
 
 DELTA = Fraction(1, 1000)
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 
-from ascertain.instances.named import register
+from ascertain.evidence.trigger import Trigger
 from ascertain.model.boolean import BooleanPlant
-from ascertain.sequential.trigger import Trigger
+from tests.reference.named import register
 
 
 def evidence_along(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ascertain.bank.operation import Operation
-from ascertain.instances.operations import DrawnOperation
-from ascertain.instances.testbed import Testbed
+from ascertain_paper.testbed.operations import DrawnOperation
+from ascertain_paper.testbed.testbed import Testbed
 from tests.reference.bank import compile_naively
 
 

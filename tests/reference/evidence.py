@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
 
-from ascertain.sequential.bank import Bank
-from ascertain.sequential.dynamics import AnyModel, next_state, possible_readings, reading_law
-from ascertain.sequential.evidence import Step
+from ascertain.evidence.dynamics import AnyModel, next_state, possible_readings, reading_law
+from ascertain.evidence.evidence import Step
+from ascertain.task.bank import Bank
 
 Choice = Callable[[tuple[Step, ...]], Step]
 """What is done after a history: a step whose reading says what becomes of it (0: it is read, None: it is lost)."""

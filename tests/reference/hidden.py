@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 from ascertain.model.hidden import Belief, HiddenModel
-from ascertain.sequential.bank import Bank
+from ascertain.task.bank import Bank
 
 Word = tuple[tuple[int, int], ...]
 

@@ -13,8 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from ascertain.evidence.evidence import Step
 from ascertain.model.hidden import HiddenModel, make_joint
-from ascertain.sequential.evidence import Step
 from ascertain.task.canonical import task_data
 from ascertain.task.hidden_task import Beliefs, pose_hidden
 from tests.reference.hidden_runs import HiddenCase, at_the_threshold, is_earned

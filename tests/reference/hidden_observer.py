@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
 
+from ascertain.evidence.evidence import Step
+from ascertain.evidence.trigger import MIXTURE
 from ascertain.model.hidden import Belief, HiddenModel, propagate
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, Observer, start_observer
 from ascertain.policy.verdict import Certified
-from ascertain.sequential.bank import uniform_bank
-from ascertain.sequential.evidence import Step
-from ascertain.sequential.trigger import MIXTURE
+from ascertain.task.bank import uniform_bank
 from ascertain.task.hidden_task import HiddenTask
 
 Weights = dict[int, Fraction]

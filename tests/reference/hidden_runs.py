@@ -12,8 +12,8 @@ from fractions import Fraction
 from itertools import product
 from random import Random
 
+from ascertain.evidence.evidence import Step
 from ascertain.model.hidden import HiddenModel, make_belief, make_joint
-from ascertain.sequential.evidence import Step
 from ascertain.task.hidden_task import HiddenTask
 from tests.reference.run_claims import Case, Ran, cases_of
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from ascertain.planning.nodes import LatticeTest, Outcome
 from ascertain.policy.policy import Abstain, Answer, Ask
-from ascertain.sequential.nodes import LatticeTest, Outcome
 from ascertain.task.task import Task
 
 

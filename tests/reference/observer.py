@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ascertain.evidence.dynamics import next_state, num_states, possible_readings, reading_law
+from ascertain.evidence.evidence import Step
 from ascertain.observer.settings import ObserverSettings
-from ascertain.sequential.bank import Bank
-from ascertain.sequential.dynamics import next_state, num_states, possible_readings, reading_law
-from ascertain.sequential.evidence import Step
+from ascertain.task.bank import Bank
 from ascertain.task.plant_task import PlantTask
 from tests.reference.worlds import NaiveWorld
 

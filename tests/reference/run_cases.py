@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from ascertain.evidence.evidence import Step
 from ascertain.model import BooleanPlant
 from ascertain.model.boolean import Command, Gate
 from ascertain.model.expression import parse_expression
 from ascertain.model.noisy import with_flip
-from ascertain.sequential.evidence import Step
 from ascertain.task.canonical import task_data
 from ascertain.task.plant_task import BitsRule, ExpressionRule, NominalRule, PlantTask, StateRule
 from ascertain.task.task import Task

@@ -14,8 +14,8 @@ from hashlib import sha256
 from itertools import product
 from typing import Any
 
-from ascertain.sequential.dynamics import next_state, num_states, reading_law
-from ascertain.sequential.evidence import Step
+from ascertain.evidence.dynamics import next_state, num_states, reading_law
+from ascertain.evidence.evidence import Step
 from ascertain.task.canonical import task_data
 from ascertain.task.plant_task import PlantTask, Question
 from ascertain.types import UNDEFINED

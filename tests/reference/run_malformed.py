@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from ascertain.sequential.evidence import Step
+from ascertain.evidence.evidence import Step
 from tests.reference.run_claims import Case, claim_of, rechained
 
 Claim = dict[str, Any]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from ascertain.evidence.evidence import Step
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Observer
-from ascertain.sequential.bank import Bank
-from ascertain.sequential.evidence import Step
+from ascertain.task.bank import Bank
 from ascertain.task.plant_task import PlantTask, StateRule
 from ascertain.task.task import Task
 

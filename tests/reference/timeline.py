@@ -1,4 +1,4 @@
-"""Compiling in the background, microsecond by microsecond: the twin of `study/speculation_timeline.py`."""
+"""Compiling in the background, microsecond by microsecond: the twin of `studies/speculation_timeline.py`."""
 
 from __future__ import annotations
 

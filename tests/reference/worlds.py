@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from ascertain.sequential.bank import Bank
-from ascertain.sequential.dynamics import AnyModel, next_state, reading_law
+from ascertain.evidence.dynamics import AnyModel, next_state, reading_law
+from ascertain.task.bank import Bank
 
 Case = tuple[int, tuple[bool, ...]]
 

@@ -15,16 +15,16 @@ from ascertain.bank.endpoints import Endpoints
 from ascertain.bank.operation import Operation, Window
 from ascertain.bank.score import clip_window, distance
 from ascertain.errors import LimitError
-from ascertain.kernels.bank_lists import Paths, move_paths, record_paths
-from ascertain.kernels.bank_slices import (
+from ascertain.kernels.bank.lists import Paths, move_paths, record_paths
+from ascertain.kernels.bank.slices import (
     append_children,
     finish_children,
     record_block,
     replace_block,
     run_block,
 )
-from ascertain.kernels.bank_steps import Tables
-from ascertain.kernels.boolean import WordArray
+from ascertain.kernels.bank.steps import Tables
+from ascertain.kernels.model.boolean import WordArray
 from ascertain.model.boolean import BooleanPlant
 
 

@@ -13,7 +13,7 @@ from ascertain.bank.operation import Operation
 from ascertain.bank.score import Score
 from ascertain.bank.witness import Witness, find_witnesses
 from ascertain.errors import TaskError
-from ascertain.kernels.boolean import WordArray
+from ascertain.kernels.model.boolean import WordArray
 from ascertain.types import LongArray, State
 
 

@@ -1,8 +1,8 @@
 """The direct compiler: the first J shells, without evaluating all paths where that can be proved to be unnecessary.
 
-Partial paths, the *nodes*, are evaluated best bound first (`kernels/bank_direct.py`). A bound is *admissible*: no
+Partial paths, the *nodes*, are evaluated best bound first (`kernels/bank/direct.py`). A bound is *admissible*: no
 completion scores less; and it never falls along a path. Of nodes with equal future only the best go on
-(`kernels/bank_seen.py`): a path that comes to a position in a state and with a number of replacements where one that is
+(`kernels/bank/seen.py`): a path that comes to a position in a state and with a number of replacements where one that is
 as good or better has been, is followed no further. Let b be the J-th least among the distinct scores that the endpoints
 met so far have, each the least of its paths.
 
@@ -36,8 +36,8 @@ from ascertain.bank.exhaustive import explore, peak_bytes
 from ascertain.bank.layers import MEMORY_LIMIT, Progress
 from ascertain.bank.operation import Operation
 from ascertain.bank.score import clip_window
-from ascertain.kernels.bank_best import NO_SCORE
-from ascertain.kernels.bank_direct import (
+from ascertain.kernels.bank.best import NO_SCORE
+from ascertain.kernels.bank.direct import (
     BELOW,
     EMPTY,
     EVALUATIONS,
@@ -50,7 +50,7 @@ from ascertain.kernels.bank_direct import (
     lay,
     search_nodes,
 )
-from ascertain.kernels.bank_seen import Seen, fill_seen
+from ascertain.kernels.bank.seen import Seen, fill_seen
 from ascertain.types import LongArray
 
 DEFAULT_SHELLS = 8

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ascertain.bank.operation import Operation, Word
-from ascertain.kernels.bank_steps import Tables, run_log
+from ascertain.kernels.bank.steps import Tables, run_log
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.noisy import Law, NoisyMachine
 from ascertain.types import BoolArray, IntArray, State

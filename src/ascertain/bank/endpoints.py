@@ -7,8 +7,8 @@ from typing import final
 import numpy as np
 
 from ascertain.errors import LimitError
-from ascertain.kernels.bank_best import LARGEST_BITS, TOTAL_BITS, Best, fill_slots
-from ascertain.kernels.boolean import WordArray
+from ascertain.kernels.bank.best import LARGEST_BITS, TOTAL_BITS, Best, fill_slots
+from ascertain.kernels.model.boolean import WordArray
 from ascertain.types import LongArray
 
 ENTRY_BYTES = 24

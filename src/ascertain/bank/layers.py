@@ -30,8 +30,8 @@ from ascertain.bank.encoding import count_readings
 from ascertain.bank.operation import Operation
 from ascertain.bank.score import clip_window
 from ascertain.errors import LimitError
-from ascertain.kernels.bank_merge import LARGEST, NO_COUNT, STEPS, Layer, Room, merge_positions
-from ascertain.kernels.bank_steps import TILE, Tables
+from ascertain.kernels.bank.merge import LARGEST, NO_COUNT, STEPS, Layer, Room, merge_positions
+from ascertain.kernels.bank.steps import TILE, Tables
 from ascertain.types import LongArray
 
 Progress: TypeAlias = Callable[[int, int], None]

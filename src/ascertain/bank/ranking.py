@@ -9,8 +9,8 @@ import numpy as np
 
 from ascertain.bank.operation import Operation
 from ascertain.bank.score import clip_window
-from ascertain.kernels.bank_merge import Layer, nearest_counts
-from ascertain.kernels.boolean import WordArray
+from ascertain.kernels.bank.merge import Layer, nearest_counts
+from ascertain.kernels.model.boolean import WordArray
 from ascertain.types import LongArray
 
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from ascertain.bank.candidates import Compiled, Shell
 from ascertain.bank.weights import DEFAULT, Weighting
 from ascertain.errors import TaskError
-from ascertain.sequential.bank import Bank, nominal_bank, weighted_bank
+from ascertain.task.bank import Bank, nominal_bank, weighted_bank
 from ascertain.types import State
 
 Rank: TypeAlias = int | None

@@ -16,7 +16,7 @@ from ascertain import __version__
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stages import Event, scaled_bank
 from ascertain.policy.verdict import Certified, Verdict
-from ascertain.sequential.bank import Bank, reuse_bank
+from ascertain.task.bank import Bank, reuse_bank
 from ascertain.task.canonical import canonical_bytes, task_hash
 from ascertain.types import Action, Reading
 

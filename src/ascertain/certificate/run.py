@@ -11,8 +11,8 @@ from typing import Any
 
 from ascertain.certificate.chain import bank_data, hash_records
 from ascertain.errors import CertificateError
+from ascertain.evidence.evidence import Step
 from ascertain.observer.stages import FALLBACK, MIXTURE, NOMINAL, Acceptance
-from ascertain.sequential.evidence import Step
 from ascertain.task.canonical import task_hash
 from ascertain.task.plant_task import Question
 

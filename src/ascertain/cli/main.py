@@ -10,21 +10,20 @@ import functools
 import os
 import sys
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.exceptions import TyperException
 
-from ascertain.cli import (
+from ascertain.cli.verbs import (
     bank,
     bounds,
-    calibrate,
     fingerprint,
     initialise,
     inspect,
     observe,
     quotient,
-    reproduce,
     simulate,
     solve,
     task,
@@ -41,11 +40,9 @@ VERBS: dict[str, Callable[..., None]] = {
     "fingerprint": fingerprint.command,
     "simulate": simulate.command,
     "bank": bank.command,
-    "calibrate": calibrate.command,
     "observe": observe.command,
     "verify": verify.command,
     "task": task.command,
-    "reproduce": reproduce.command,
 }
 
 
@@ -100,6 +97,12 @@ def _options(
     pass
 
 
+def _other_verbs() -> dict[str, Callable[..., None]]:
+    """The verbs that other packages bring, by the entry points that they declare."""
+    found = entry_points(group="ascertain.verbs")
+    return {verb.name: verb.load() for verb in sorted(found, key=lambda verb: verb.name)}
+
+
 def build() -> typer.Typer:
     """The command line with all its verbs."""
     app = typer.Typer(
@@ -110,7 +113,7 @@ def build() -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback()(_options)
-    for name, verb in VERBS.items():
+    for name, verb in {**VERBS, **_other_verbs()}.items():
         app.command(name)(guarded(verb))
     return app
 

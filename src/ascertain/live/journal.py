@@ -40,7 +40,7 @@ from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.source import Effort
 from ascertain.observer.stages import Event
 from ascertain.policy.verdict import Verdict
-from ascertain.sequential.bank import Bank
+from ascertain.task.bank import Bank
 from ascertain.types import Action, Reading
 
 _HEAD = re.compile(r"(0|[1-9][0-9]{0,9}) ([0-9a-f]{64})\n")

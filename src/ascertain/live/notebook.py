@@ -20,7 +20,7 @@ from ascertain.live.journal import WatchedBank
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stages import Event
 from ascertain.policy.verdict import Verdict
-from ascertain.sequential.bank import Bank
+from ascertain.task.bank import Bank
 from ascertain.types import Action, Reading
 
 

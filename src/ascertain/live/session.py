@@ -12,13 +12,13 @@ from typing import Any, Protocol, TypeAlias, final
 
 from ascertain.certificate.chain import Cause
 from ascertain.errors import PlantFault
+from ascertain.evidence.dynamics import possible_readings
+from ascertain.evidence.evidence import Step
 from ascertain.live.faults import FaultPolicy, Heard, ask_plant
 from ascertain.observer.staged import Act, Observer
 from ascertain.observer.stages import Event
 from ascertain.plant.abstract import AbstractPlant, as_plant
 from ascertain.policy.verdict import Abstained, Verdict
-from ascertain.sequential.dynamics import possible_readings
-from ascertain.sequential.evidence import Step
 from ascertain.types import Action, Plant, Reading
 
 

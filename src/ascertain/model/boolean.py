@@ -25,7 +25,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from ascertain.errors import LimitError, ModelError, did_you_mean
-from ascertain.kernels.boolean_code import NUM_SOURCES, OPERATIONS
+from ascertain.kernels.model.boolean_code import NUM_SOURCES, OPERATIONS
 from ascertain.model.machine import Machine
 from ascertain.model.names import check_names
 from ascertain.model.noisy import NoisyMachine, make_law

@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeAlias, final
 import numpy as np
 
 from ascertain.errors import ModelError, did_you_mean
-from ascertain.kernels.boolean import ALL, NONE, ONE, WordArray
+from ascertain.kernels.model.boolean import ALL, NONE, ONE, WordArray
 
 MAX_LENGTH = 10_000
 

@@ -20,7 +20,7 @@ from typing import final
 import numpy as np
 
 from ascertain.errors import LimitError, ModelError, did_you_mean
-from ascertain.kernels.boolean import WordArray
+from ascertain.kernels.model.boolean import WordArray
 from ascertain.model.boolean import MAX_BITS, MAX_ENUMERATED_BITS, BooleanPlant, Command
 from ascertain.model.expression import Expression
 from ascertain.model.machine import Machine

@@ -18,10 +18,10 @@ from ascertain.bank.compile import compile_bank
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import bank_shells
 from ascertain.bank.weights import DEFAULT, Weighting
+from ascertain.observer.names import CompilerName
 from ascertain.observer.source import Effort
-from ascertain.sequential.bank import Bank, uniform_bank
+from ascertain.task.bank import Bank, uniform_bank
 from ascertain.task.canonical import canonical_bytes
-from ascertain.task.sections import CompilerName
 from ascertain.types import State
 
 

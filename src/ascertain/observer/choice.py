@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import final
 
+from ascertain.evidence.belief_probing import SeparatingBeliefs
+from ascertain.evidence.evidence import Step
+from ascertain.evidence.hidden_world import HiddenWorld
+from ascertain.evidence.probing import Separating
+from ascertain.evidence.worlds import AbstractWorld
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.hidden import HiddenModel
-from ascertain.observer.gentle import prefer_gentle
 from ascertain.observer.guard import Guard
+from ascertain.observer.non_merging import prefer_gentle
 from ascertain.observer.planned import Plan
 from ascertain.observer.settings import ObserverSettings
-from ascertain.sequential.belief_probing import SeparatingBeliefs
-from ascertain.sequential.evidence import Step
-from ascertain.sequential.hidden_world import HiddenWorld
-from ascertain.sequential.probing import Separating
-from ascertain.sequential.worlds import AbstractWorld
 from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.task import Task
 from ascertain.types import Action

@@ -21,13 +21,13 @@ from typing import final
 
 import numpy as np
 
+from ascertain.evidence.evidence import Step
+from ascertain.evidence.worlds import AbstractWorld
 from ascertain.model import Model
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.hidden import HiddenModel
-from ascertain.observer.entrances import Entrances
 from ascertain.observer.settings import ObserverSettings
-from ascertain.sequential.evidence import Step
-from ascertain.sequential.worlds import AbstractWorld
+from ascertain.observer.unsafe_predecessors import Entrances
 from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.plant_task import PlantTask
 from ascertain.types import UNDEFINED, Action, State

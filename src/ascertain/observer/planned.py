@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import final
 
+from ascertain.evidence.evidence import Step
 from ascertain.policy.policy import Ask
 from ascertain.search.exact import solve
 from ascertain.search.solution import Unsolvable
-from ascertain.sequential.evidence import Step
 from ascertain.task.task import Task
 from ascertain.types import Action
 

@@ -8,22 +8,22 @@ from fractions import Fraction
 from typing import Any, final
 
 from ascertain.errors import TaskError, did_you_mean
+from ascertain.evidence.belief_trigger import BeliefTrigger
+from ascertain.evidence.boolean_world import BooleanWorld
+from ascertain.evidence.dynamics import ObservedModel, num_states
+from ascertain.evidence.evidence import Doubts
+from ascertain.evidence.hidden_world import HiddenWorld
+from ascertain.evidence.labelling import labelling_of
+from ascertain.evidence.trigger import REJECTION, AbstractTrigger, Trigger
+from ascertain.evidence.worlds import AbstractWorld, ListWorld
 from ascertain.model import Machine
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.hidden import HiddenModel
-from ascertain.sequential.bank import Bank
-from ascertain.sequential.belief_trigger import BeliefTrigger
-from ascertain.sequential.boolean_world import BooleanWorld
-from ascertain.sequential.dynamics import ObservedModel, num_states
-from ascertain.sequential.evidence import Doubts
-from ascertain.sequential.hidden_world import HiddenWorld
-from ascertain.sequential.labelling import labelling_of
-from ascertain.sequential.trigger import REJECTION, AbstractTrigger, Trigger
-from ascertain.sequential.worlds import AbstractWorld, ListWorld
+from ascertain.observer.names import POLICIES, PROBING, PolicyName, ProbingName
+from ascertain.task.bank import Bank
 from ascertain.task.canonical import task_hash
 from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.plant_task import PlantTask, Question
-from ascertain.task.sections import POLICIES, PROBING, PolicyName, ProbingName
 from ascertain.types import Action, State
 
 FORMAT = "ascertain-observer"

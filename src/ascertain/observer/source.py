@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, final, runtime_checkable
 
 from ascertain.errors import AscertainError, TaskError
-from ascertain.sequential.bank import Bank
+from ascertain.task.bank import Bank
 
 
 @final

@@ -18,16 +18,16 @@ from fractions import Fraction
 from typing import TypeAlias, final
 
 from ascertain.errors import TaskError
+from ascertain.evidence.dynamics import check_step
+from ascertain.evidence.evidence import Step
+from ascertain.evidence.worlds import NO_LABEL
 from ascertain.observer.counters import Counters
-from ascertain.observer.ledger import Ledger
+from ascertain.observer.risk_budget import Ledger
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.source import BankSource
 from ascertain.observer.stages import Acceptance, Event, StageName, Stages
 from ascertain.policy.verdict import Abstained, Verdict
-from ascertain.sequential.bank import Bank
-from ascertain.sequential.dynamics import check_step
-from ascertain.sequential.evidence import Step
-from ascertain.sequential.worlds import NO_LABEL
+from ascertain.task.bank import Bank
 from ascertain.types import Action, Reading
 
 

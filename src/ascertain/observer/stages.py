@@ -23,18 +23,18 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
 
 from ascertain.errors import AscertainError, TaskError
+from ascertain.evidence.dynamics import possible_readings
+from ascertain.evidence.evidence import Step
+from ascertain.evidence.trigger import AbstractTrigger
+from ascertain.evidence.worlds import AbstractWorld
 from ascertain.observer.choice import Chooser
 from ascertain.observer.counters import Counters
 from ascertain.observer.guard import Guard
-from ascertain.observer.ledger import Ledger
+from ascertain.observer.risk_budget import Ledger
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.source import BankSource
 from ascertain.policy.verdict import Abstained, Certified, Verdict
-from ascertain.sequential.bank import Bank, nominal_bank, reuse_bank, weighted_bank
-from ascertain.sequential.dynamics import possible_readings
-from ascertain.sequential.evidence import Step
-from ascertain.sequential.trigger import AbstractTrigger
-from ascertain.sequential.worlds import AbstractWorld
+from ascertain.task.bank import Bank, nominal_bank, reuse_bank, weighted_bank
 from ascertain.task.hidden_task import HiddenTask
 from ascertain.types import Action, Reading, State
 

@@ -26,8 +26,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from ascertain.errors import LimitError
-from ascertain.kernels.obstruction import settle_at_once, settle_backwards, settle_forwards
-from ascertain.kernels.pairs import ByteArray
+from ascertain.kernels.quotients.obstruction import settle_at_once, settle_backwards, settle_forwards
+from ascertain.kernels.quotients.pairs import ByteArray
 from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.quotients.refinement import refine
 from ascertain.quotients.separation import list_reachable, predecessors, successors_within

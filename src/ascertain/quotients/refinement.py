@@ -22,7 +22,7 @@ from itertools import combinations
 import numpy as np
 
 from ascertain.errors import LimitError, ModelError
-from ascertain.kernels.refinement import (
+from ascertain.kernels.quotients.refinement import (
     arrange_blocks,
     hash_rows,
     is_stable,

@@ -21,7 +21,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from ascertain.errors import LimitError
-from ascertain.kernels.pairs import INFINITE, ShortArray, index_predecessors, seed_pairs, spread_pairs
+from ascertain.kernels.quotients.pairs import INFINITE, ShortArray, index_predecessors, seed_pairs, spread_pairs
 from ascertain.model import Model
 from ascertain.types import UNDEFINED, Action, IntArray, LongArray, State
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from ascertain.report.labels import Box, place_labels
-from ascertain.study.record import Figure, Series
+from ascertain.report.record import Figure, Series
 
 COLOURS = ("#2f6fd0", "#d9822b", "#3a9d5d", "#b0509e", "#8a6d3b", "#5b7083")
 MARKERS = "osD^vP"

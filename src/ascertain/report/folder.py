@@ -10,9 +10,9 @@ from ascertain.errors import FileError
 from ascertain.model.files.text import write_whole
 from ascertain.report.figures import draw_svg
 from ascertain.report.page import draw_page
+from ascertain.report.plain import study_data
+from ascertain.report.record import Study
 from ascertain.report.tables import to_csv, to_latex, to_markdown
-from ascertain.study.plain import study_data
-from ascertain.study.record import Study
 
 
 def prepare_folder(folder: Path) -> None:

@@ -7,7 +7,7 @@ import io
 import re
 from fractions import Fraction
 
-from ascertain.study.record import Cell, Table
+from ascertain.report.record import Cell, Table
 
 _LATEX = str.maketrans(
     {

@@ -21,8 +21,8 @@ from typing import TypeAlias
 import numpy as np
 
 from ascertain.errors import LimitError, TaskError
-from ascertain.kernels.pairs import INFINITE, ShortArray
-from ascertain.kernels.search_bounds import Tables
+from ascertain.kernels.quotients.pairs import INFINITE, ShortArray
+from ascertain.kernels.search.bounds import Tables
 from ascertain.model import Machine
 from ascertain.quotients.separation import list_reachable, measure_pairs, pair_number
 from ascertain.search.subsets import LARGEST_SIZE, no_subsets

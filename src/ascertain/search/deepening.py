@@ -16,9 +16,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ascertain.kernels.search_bounds import INFINITE
-from ascertain.kernels.search_deepen import DONE, FULL, PAUSED, deepen, prove_infinite
-from ascertain.kernels.search_graph import bound_again
+from ascertain.kernels.search.bounds import INFINITE
+from ascertain.kernels.search.deepen import DONE, FULL, PAUSED, deepen, prove_infinite
+from ascertain.kernels.search.graph import bound_again
 from ascertain.search.configuration import Arena, Member
 from ascertain.search.graph import SearchGraph
 from ascertain.search.greedy import improve_plan, plan_greedily

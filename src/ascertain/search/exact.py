@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from ascertain.errors import TaskError
-from ascertain.kernels.search_bounds import INFINITE
+from ascertain.kernels.search.bounds import INFINITE
 from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.policy.evaluate import cost_by_hypothesis
 from ascertain.quotients.quotient import Quotient, take_quotient

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ascertain.kernels.pairs import INFINITE
-from ascertain.kernels.search_graph import (
+from ascertain.kernels.quotients.pairs import INFINITE
+from ascertain.kernels.search.graph import (
     CHILDREN,
     EDGES,
     EXPANDED,

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ascertain.kernels.search_bounds import INFINITE
-from ascertain.kernels.search_greedy import MOST_PAIRS, follow_pair, rank_words
+from ascertain.kernels.search.bounds import INFINITE
+from ascertain.kernels.search.greedy import MOST_PAIRS, follow_pair, rank_words
 from ascertain.policy.automaton import Automaton
 from ascertain.search.configuration import Arena, Member, is_pure
 from ascertain.search.graph import SearchGraph

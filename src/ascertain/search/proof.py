@@ -21,9 +21,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from ascertain.kernels.pairs import INFINITE
-from ascertain.kernels.search_bounds import farthest_pair
-from ascertain.kernels.search_subsets import NEVER, dearest_subset, usable_size
+from ascertain.kernels.quotients.pairs import INFINITE
+from ascertain.kernels.search.bounds import farthest_pair
+from ascertain.kernels.search.subsets import NEVER, dearest_subset, usable_size
 from ascertain.search.configuration import Configuration, Member, is_pure
 from ascertain.search.graph import SearchGraph
 from ascertain.search.rows import Row

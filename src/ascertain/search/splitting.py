@@ -3,7 +3,7 @@
 For a task about the start. When every leaf is one state the tree is a policy for any set of states, and `action_for`
 walks it. When it is not, each leaf of the largest size is *stuck*: every action is forbidden in it, or makes two of its
 states meet with equal readings, or moves it onto another stuck leaf without telling anything. A configuration that
-holds all states of a stuck leaf under different labels is therefore infinite. (See `kernels/search_splitting.py`.)
+holds all states of a stuck leaf under different labels is therefore infinite. (See `kernels/search/splitting.py`.)
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ascertain.kernels.search_splitting import Tree, grow_tree, lowest_common
+from ascertain.kernels.search.splitting import Tree, grow_tree, lowest_common
 from ascertain.search.configuration import Arena, Configuration
 from ascertain.types import Action, State
 

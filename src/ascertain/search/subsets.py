@@ -7,8 +7,8 @@ import time
 
 import numpy as np
 
-from ascertain.kernels.search_bounds import Tables
-from ascertain.kernels.search_subsets import NEVER, Subsets, sweep_subsets
+from ascertain.kernels.search.bounds import Tables
+from ascertain.kernels.search.subsets import NEVER, Subsets, sweep_subsets
 
 MOST_SETS = 30_000_000
 """Sets of one size that a table is made for."""

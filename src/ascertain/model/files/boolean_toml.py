@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ascertain.errors import FileError, ModelError
-from ascertain.kernels.boolean_code import OPERATIONS
+from ascertain.kernels.model.boolean_code import OPERATIONS
 from ascertain.model.boolean import MAX_BITS, BooleanPlant, Command, Gate
 from ascertain.model.files.json_text import named, near
 from ascertain.model.files.text import read_text

@@ -1,0 +1,145 @@
+"""What `inspect`, `quotient` and `observe` say about hidden models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ascertain.model.hidden import Belief, HiddenModel
+    from ascertain.quotients.hidden import HiddenObstruction, HiddenQuotient
+    from ascertain.task.hidden_task import HiddenTask
+
+SHOWN = 100
+"""Separating words are listed for all pairs of at most this many classes."""
+
+
+def hidden_facts(model: HiddenModel) -> dict[str, Any]:
+    """A hidden model as `inspect` shows it, without its classes."""
+    from ascertain.cli.show.model_facts import model_facts
+
+    initial = [belief_text(model, belief) for belief in model.initial]
+    return {**model_facts(model, initial), "probabilities": model.num_entries}
+
+
+def class_facts(model: HiddenModel) -> dict[str, Any]:
+    """The dimension of the word vectors and the classes of states; null where the model is too large for that."""
+    from ascertain.errors import LimitError
+    from ascertain.quotients.hidden import group_states
+
+    try:
+        block, dimension = group_states(model)
+    except LimitError as reason:
+        return {"dimension": None, "classes": None, "notes": [f"classes are not computed: {reason}"]}
+    return {"dimension": dimension, "classes": len(set(block)), "notes": []}
+
+
+def task_facts(quotient: HiddenQuotient, obstruction: HiddenObstruction | None) -> dict[str, Any]:
+    """A problem about a hidden model as `inspect` shows it."""
+    task = quotient.task
+    return {
+        **hidden_facts(task.model),
+        "hypotheses": task.num_hypotheses,
+        "labels": len(task.labels),
+        "about": task.about,
+        "alpha": str(task.alpha),
+        "beta": str(task.beta),
+        "dimension": quotient.span.dimension,
+        "state_classes": quotient.num_classes,
+        "classes": quotient.reduced.num_hypotheses,
+        "obstructed": obstruction is not None,
+        "obstruction": None if obstruction is None else _obstruction_facts(task, obstruction),
+    }
+
+
+def _obstruction_facts(task: HiddenTask, obstruction: HiddenObstruction) -> dict[str, Any]:
+    return {
+        "pair": [task.name[h] for h in obstruction.pair],
+        "labels": [task.labels[task.label[h]] for h in obstruction.pair],
+        "pairs": obstruction.num_pairs,
+        "reason": obstruction.reason,
+        "sentence": obstruction.sentence,
+        "coarsening": [list(group) for group in obstruction.groups],
+    }
+
+
+def file_notes(file: Path) -> list[str]:
+    """What the reader of a Cassandra file remarks on; other files have no notes."""
+    if file.suffix.lower() != ".pomdp":
+        return []
+    from ascertain.model.files.pomdp import parse_pomdp
+    from ascertain.model.files.text import read_text
+
+    return list(parse_pomdp(read_text(file), str(file)).notes)
+
+
+def quotient_facts(quotient: HiddenQuotient) -> dict[str, Any]:
+    """The quotient of a hidden problem as JSON."""
+    task, reduced = quotient.task, quotient.reduced
+    return {
+        "certified": True,
+        "states": task.model.num_states,
+        "dimension": quotient.span.dimension,
+        "state_classes": quotient.num_classes,
+        "hypotheses": task.num_hypotheses,
+        "classes": [
+            {"label": reduced.labels[reduced.label[g]], "members": members}
+            for g, members in enumerate(class_members(quotient))
+        ],
+        "block": list(quotient.block),
+        "separating": _words(quotient),
+    }
+
+
+def class_members(quotient: HiddenQuotient) -> list[list[str]]:
+    """The names of the hypotheses in each class."""
+    members: list[list[str]] = [[] for _ in range(quotient.reduced.num_hypotheses)]
+    for name, g in zip(quotient.task.name, quotient.hypothesis_class, strict=True):
+        members[g].append(name)
+    return members
+
+
+def _words(quotient: HiddenQuotient) -> list[dict[str, Any]] | None:
+    """A separating word for every pair of state classes, null where only availability differs; None when too many."""
+    from ascertain.quotients.hidden import hidden_words
+    from ascertain.quotients.words import name_word
+
+    if quotient.num_classes > SHOWN:
+        return None
+    return [
+        {"pair": [p, q], "word": None if word is None else name_word(quotient.task.model, word)}
+        for (p, q), word in hidden_words(quotient)
+    ]
+
+
+def print_quotient(problem: Path, quotient: HiddenQuotient) -> None:
+    """The classes of hypotheses as a table."""
+    from ascertain.cli.show.output import print_line, print_table, shorten
+
+    task, reduced = quotient.task, quotient.reduced
+    rows = [
+        (g, reduced.labels[reduced.label[g]], len(members), shorten(members))
+        for g, members in enumerate(class_members(quotient))
+    ]
+    print_table(f"{problem}: classes of hypotheses", rows[:200], ("class", "label", "size", "members"))
+    if len(rows) > 200:
+        print_line(f"and {len(rows) - 200} more classes; --json lists them all")
+    print_line(f"{task.num_hypotheses} hypotheses in {reduced.num_hypotheses} classes,")
+    print_line(
+        f"{task.model.num_states} states of the hidden model in {quotient.num_classes} classes; word probabilities "
+        f"span {quotient.span.dimension} dimensions."
+    )
+
+
+def name_start(task: HiddenTask, belief: Belief) -> str:
+    """The name of the hypothesis that a plant began with, or of what it began with instead."""
+    named = (name for name, held in zip(task.name, task.belief, strict=True) if held == belief)
+    return next(named, None) or belief_text(task.model, belief)
+
+
+def belief_text(model: HiddenModel, belief: Belief) -> str:
+    """A belief on one line: the state alone where it is certain, and the first few where there are many."""
+    if len(belief) == 1:
+        return model.states[belief[0][0]]
+    shown = ", ".join(f"{model.states[s]} {p}" for s, p in belief[:4])
+    return f"{shown} and {len(belief) - 4} more" if len(belief) > 4 else shown

@@ -1,0 +1,48 @@
+"""Progress of long work on standard error: one line that changes on a terminal, now and then a line elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ascertain.cli.show.output import note
+
+if TYPE_CHECKING:
+    from ascertain.search.exact import Progress
+    from ascertain.search.solution import Stats
+
+
+def announce_compilation() -> None:
+    """Say so when the first run on a machine takes longer because kernels are compiled."""
+    from ascertain.kernels._jit import tell_first_compilation
+
+    tell_first_compilation(lambda: note("compiling for this machine; this happens once and takes up to a minute"))
+
+
+@contextmanager
+def bounds_closing_in() -> Generator[Progress]:
+    """A callback that shows lower and upper bound closing in on the optimum."""
+    terminal = sys.stderr.isatty()
+    every = 0.2 if terminal else 10.0
+    last = time.monotonic() + (0.0 if terminal else every) - every
+
+    def show(lower: Fraction, upper: Fraction | None, stats: Stats) -> None:
+        nonlocal last
+        if time.monotonic() - last < every:
+            return
+        last = time.monotonic()
+        most = "unknown" if upper is None else str(upper)
+        line = f"{lower} <= optimum <= {most}   {stats.configurations:,} configurations   {stats.seconds:.1f} s"
+        sys.stderr.write(f"\r\x1b[K{line}" if terminal else f"{line}\n")
+        sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        if terminal:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -1,0 +1,31 @@
+"""`ascertain task`: the canonical JSON of a problem, which is what certificates are checked against."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ascertain.cli.options import ProblemFile
+
+Json = Annotated[bool, typer.Option("--json", help="The same: the canonical form is JSON already.")]
+
+
+def command(
+    problem: ProblemFile,
+    digest: Annotated[bool, typer.Option("--sha256", help="Print the hash of the canonical form instead.")] = False,
+    observed: Annotated[
+        bool, typer.Option("--observed", help="The form that observe certifies: a Boolean plant is not enumerated.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Print the canonical JSON form of a problem.
+
+    Example:  ascertain task problem.toml > problem.task.json
+    """
+    from ascertain.cli.show.problems import load_any_problem
+    from ascertain.task.canonical import canonical_bytes, task_data, task_hash
+
+    posed = load_any_problem(problem)
+    task = posed.question if observed else posed.task
+    typer.echo(task_hash(task) if digest else canonical_bytes(task_data(task)).decode())

@@ -1,0 +1,1 @@
+"""How sure we are: e-values against every state of a world, triggers, and probing rules."""

@@ -1,0 +1,117 @@
+"""What to probe next on a hidden model: the action that separates the leading belief best from those of its rivals.
+
+It is the *separating* rule of `probing.py`, one action ahead, with what a belief predicts in place of a state's law. A
+rival counts for the root of its likelihood L. If the leader is true, an action multiplies that root in the mean by the
+affinity of the two predictions, the sum over readings y of root(P(y) Q(y)); so with J_y the weight that a belief comes
+to when y is read
+
+    left(a)  =  sum over rivals and y of root(J_y of the leader * J_y of the rival)
+
+is in proportion to what is left of the rivals' total, and the rule takes the action for which the largest part of that
+is taken, per unit of cost. Where no action takes anything, it follows a shortest word that tells the leader from its
+strongest rival (`quotients/words.py`), as far as the model is small enough for one to be found.
+
+Roots are rounded down integers and the rest is rational, so what is chosen is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import final
+
+from ascertain.errors import LimitError, TaskError
+from ascertain.evidence.beliefs import Case, IntegerModel, Weights
+from ascertain.evidence.hidden_world import HiddenWorld
+from ascertain.model.hidden import HiddenModel, make_belief
+from ascertain.quotients.belief_pairs import PairSearch
+from ascertain.quotients.words import Word, WordSpan, span_words
+from ascertain.types import Action
+
+NUM_RIVALS = 64
+"""How many rivals, the strongest, are looked at."""
+BITS = 128
+"""Of the weights that are looked at, from the first of the strongest on."""
+SPLITS = Fraction(1, 1 << 40)
+"""A smaller part than this is rounding: the action splits nothing."""
+
+
+@final
+@dataclass(frozen=True)
+class SeparatingBeliefs:
+    """The action that takes the largest part from the strongest rivals, per unit of cost."""
+
+    model: HiddenModel
+    cost: tuple[Fraction, ...]
+    """Of every action of the model."""
+
+    def __post_init__(self) -> None:
+        if len(self.cost) != self.model.num_actions or not all(c > 0 for c in self.cost):
+            raise TaskError(f"there must be a positive cost for each of the {self.model.num_actions} actions")
+
+    def choose(self, world: HiddenWorld, allowed: Sequence[Action]) -> Action:
+        """One of the allowed actions, of which there is at least one."""
+        leader = world.leading_case()
+        rivals = world.rival_cases(world.labelling.code_of(leader.hypothesis), NUM_RIVALS)
+        turn = allowed[len(world.history) % len(allowed)]
+        if not rivals or not leader.weights:
+            return turn
+        mine, theirs = shorten([leader])[0], shorten(rivals)
+        gains = [part_taken(world.table, mine, theirs, a) / self.cost[a] for a in allowed]
+        best = max(range(len(allowed)), key=lambda i: gains[i])
+        if gains[best] * self.cost[allowed[best]] > SPLITS:
+            return allowed[best]
+        word = self._tell(leader.weights, rivals[0].weights)
+        return word[0][0] if word and word[0][0] in allowed else turn
+
+    def _tell(self, one: Weights, other: Weights) -> Word | None:
+        """A shortest allowed word that tells two beliefs apart; None where none is found within the limits."""
+        try:
+            if self.model.is_total:
+                return first_difference(self._span, one, other)
+            return self._pairs.compare(make_belief(one), make_belief(other)).word
+        except LimitError:
+            return None
+
+    @cached_property
+    def _span(self) -> WordSpan:
+        return span_words(self.model)
+
+    @cached_property
+    def _pairs(self) -> PairSearch:
+        return PairSearch(self.model)
+
+
+def shorten(cases: Sequence[Case]) -> list[Weights]:
+    """The weights without their last bits, as many for all: of the likeliest case, the first, so many are kept."""
+    down = max(0, cases[0].likelihood.bit_length() - BITS)
+    return [{s: w >> down for s, w in case.weights.items() if w >> down} for case in cases]
+
+
+def part_taken(table: IntegerModel, leader: Weights, rivals: Sequence[Weights], action: Action) -> Fraction:
+    """Which part of the rivals' total the action takes in the mean, if the leader is true."""
+    mine, scale = table.shown(leader, action), table.scale[action]
+    whole = sum(leader.values()) * scale
+    total = left = 0
+    for rival in rivals:
+        theirs = table.shown(rival, action)
+        total += root(whole * sum(rival.values()) * scale)
+        left += sum(root(mine[y] * theirs[y]) for y in mine if y in theirs)
+    return max(Fraction(0), 1 - Fraction(left, total))
+
+
+def root(number: int) -> int:
+    """The root in units of 2^-64, rounded down."""
+    return math.isqrt(number << 128)
+
+
+def first_difference(span: WordSpan, one: Weights, other: Weights) -> Word | None:
+    """The first word of a basis to which two beliefs give different probabilities; beliefs are taken up to a factor."""
+    mine, theirs = sum(one.values()), sum(other.values())
+    for word, vector in zip(span.words, span.vectors, strict=True):
+        if theirs * sum(w * vector[s] for s, w in one.items()) != mine * sum(w * vector[s] for s, w in other.items()):
+            return word
+    return None

@@ -1,0 +1,230 @@
+"""Every state of a Boolean plant, to 30 bits, as a world.
+
+Nothing is filtered until something is asked. Then all states go through the whole history in one bit-sliced sweep, part
+by part, and what is left is listed: exactly, because a state once beaten stays beaten. When the list is short enough
+it is kept, and further readings filter it one by one; otherwise it is made again, from the start, when next asked for.
+
+Whether to go on can mostly be said without a sweep. The world keeps *witnesses*, some states that are not beaten: as
+long as two of them differ in label, no answer is possible. The first witnesses are the candidates and the states one
+or two bits away from them, which tend to hold out the longest; each sweep finds new ones. Rules that only want to know
+what to probe next are given the strongest witnesses until a list is likely to be short.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import product
+from typing import final
+
+import numpy as np
+
+from ascertain.errors import LimitError
+from ascertain.evidence.evidence import AbstractEvidence, Doubts, FlipEvidence, Step
+from ascertain.evidence.filters import FlipFilter
+from ascertain.evidence.groups import Group, find_two_labels, join_groups, keep_strongest
+from ascertain.evidence.labelling import Labelling, label_states
+from ascertain.evidence.worlds import BLOCK, AbstractWorld, Glance
+from ascertain.kernels.evidence.worlds import MISSING, TILE, sweep_states
+from ascertain.kernels.model.boolean import WordArray
+from ascertain.model.boolean import BooleanPlant
+from ascertain.task.bank import Bank
+from ascertain.types import BoolArray, IntArray, LongArray
+
+MAX_BITS = 30
+PART_WORDS = 1 << 12
+"""Words, of 64 states each, that are swept between two looks at the keyboard."""
+KEPT = 1 << 19
+"""The longest list that is kept."""
+MAX_WITNESSES = 1 << 12
+FEW_WITNESSES = 1 << 6
+"""A sweep looks for new witnesses when fewer are left."""
+
+
+@final
+class BooleanWorld(AbstractWorld):
+    """An open world: hypothesis z began in state z, whichever it is."""
+
+    def __init__(
+        self,
+        plant: BooleanPlant,
+        bank: Bank,
+        alpha: Fraction,
+        *,
+        labelling: Labelling | None = None,
+        doubts: Doubts | None = None,
+    ) -> None:
+        if plant.num_bits > MAX_BITS:
+            raise LimitError(f"the plant has {plant.num_bits} bits; worlds of at most {MAX_BITS} are filtered whole")
+        self._plant = plant
+        super().__init__(plant, FlipEvidence(plant, bank, alpha, doubts), labelling or label_states(plant.name_state))
+        self._forget()
+
+    def _forget(self) -> None:
+        self._thresholds: list[int] = []
+        self._left: list[Group] | None = None
+        self._worth_sweeping: float = KEPT
+        self._witnesses = [_near(self.evidence.bank, self._plant.num_bits)]
+
+    def _restart(self, evidence: AbstractEvidence) -> None:
+        self.evidence = evidence
+        self._forget()
+
+    @property
+    def _filter(self) -> FlipFilter:
+        assert isinstance(self.evidence, FlipEvidence)
+        return FlipFilter(self._plant, self.evidence)
+
+    def _state_of(self, hypothesis: WordArray) -> WordArray:
+        return hypothesis
+
+    def _advance(self, step: Step) -> None:
+        self._thresholds.append(self.evidence.threshold)
+        filtering = self._filter
+        self.world_steps += sum(group.size for group in (self._witnesses if self._left is None else self._left))
+        if self._left is not None:
+            self._left = [after for group in self._left for after in filtering.advance(group, step)]
+        else:
+            self._witnesses = [after for group in self._witnesses for after in filtering.advance(group, step)]
+
+    def _some_labels(self) -> set[int]:
+        if self._left is None:
+            witnessed = find_two_labels(self.codes(group) for group in self._witnesses)
+            if len(witnessed) > 1:
+                return witnessed
+        return super()._some_labels()
+
+    def _blocks(self) -> Iterator[Group]:
+        if self._left is not None:
+            for group in self._left:
+                for low in range(0, group.size, BLOCK):
+                    yield group.only(slice(low, low + BLOCK))
+        else:
+            yield from self._sweep()
+
+    def likely_rivals(self, label: int, limit: int) -> list[Group]:
+        if self._left is None and self._expect_left() > self._worth_sweeping:
+            rivals = [group.only(self.codes(group) != np.uint64(label)) for group in self._witnesses]
+            strongest = keep_strongest(rivals, limit)
+            if strongest:
+                return strongest
+        found = self.strongest_rivals(label, limit)
+        if self._left is None:
+            self._worth_sweeping = self._expect_left() / 4
+        return found
+
+    def glance(self, label: int) -> Glance:
+        if self._left is not None:
+            return super().glance(label)
+        rivals = [group.only(self.codes(group) != np.uint64(label)) for group in self._witnesses]
+        least = min((int(group.penalty.min()) for group in rivals if group.size), default=None)
+        return Glance(None, math.inf if least is None else self.evidence.nats(least))
+
+    def may_be_in(self, test: Callable[[WordArray], BoolArray]) -> bool:
+        if self._left is None and any(bool(test(group.current).any()) for group in self._witnesses):
+            return True
+        return super().may_be_in(test)
+
+    def _expect_left(self) -> float:
+        """How many states would be left if each contradicted every other reading, as states drawn at random do."""
+        number = sum(step.reading is not None for step in self.history)
+        below = min(self.evidence.threshold, number + 1)
+        share = sum(math.comb(number, k) for k in range(below)) / 2**number
+        return math.ldexp(share, self._plant.num_bits + self.num_doubts)
+
+    def _sweep(self) -> Iterator[Group]:
+        """List what is left, part by part. When all parts are taken and they are few, they are kept."""
+        kept: list[Group] = []
+        total = 0
+        history = self.history[: len(self._thresholds)]
+        for ran in product((True, False), repeat=sum(not step.certain for step in history)):
+            for part in self._sweep_case(history, ran):
+                total += part.size
+                kept = [*kept, part] if total <= KEPT else []
+                self._note_witnesses(part)
+                yield part
+        if total <= KEPT:
+            cases = dict.fromkeys(group.ran for group in kept)
+            self._left = [join_groups([group for group in kept if group.ran == ran]) for ran in cases]
+
+    def _note_witnesses(self, part: Group) -> None:
+        """The strongest of a part join the witnesses when these have run low."""
+        if sum(group.size for group in self._witnesses) < FEW_WITNESSES:
+            known = [group.hypothesis for group in self._witnesses if group.ran == part.ran]
+            fresh = part.only(~np.isin(part.hypothesis, np.concatenate(known))) if known else part
+            self._witnesses = keep_strongest([*self._witnesses, fresh], MAX_WITNESSES)
+
+    def _sweep_case(self, history: list[Step], ran: tuple[bool, ...]) -> Iterator[Group]:
+        plant = self._plant
+        commands, readings = _encode(history, ran)
+        # No count exceeds the number of readings, so a threshold beyond it is as good as the next one.
+        threshold = np.minimum(np.array(self._thresholds, dtype=np.int64), len(history) + 1)
+        num_planes = max(int(threshold[-1]) - 1, 0).bit_length() if len(history) else 0
+        num_words = max(1, (1 << plant.num_bits) // 64)
+        room = _Room(plant.num_bits, num_planes, 2 * min(PART_WORDS, num_words))
+        size = 0
+        for first in range(0, num_words, PART_WORDS):
+            self.world_steps += len(history) * min(64 * PART_WORDS, (1 << plant.num_bits) - 64 * first)
+            size += sweep_states(
+                plant.gates,
+                plant.offset,
+                plant.tap,
+                plant.num_bits,
+                commands,
+                readings,
+                threshold,
+                num_planes,
+                first,
+                min(PART_WORDS, num_words - first),
+                room.tile,
+                room.planes,
+                room.word,
+                room.kept,
+                room.block,
+                room.hypothesis[size:],
+                room.current[size:],
+                room.count[size:],
+            )
+            if size > room.capacity // 2 or first + PART_WORDS >= num_words:
+                yield room.listed(ran, size, 1 << plant.num_bits)
+                size = 0
+
+
+@final
+class _Room:
+    """The arrays that one sweep works in: room for what is left of two parts, should that be all of them."""
+
+    def __init__(self, num_bits: int, num_planes: int, num_words: int) -> None:
+        self.capacity = 64 * num_words
+        self.tile: WordArray = np.empty((num_bits, TILE), dtype=np.uint64)
+        self.planes: WordArray = np.empty((num_planes + 2, TILE), dtype=np.uint64)
+        self.word: IntArray = np.empty(TILE, dtype=np.int32)
+        self.kept: IntArray = np.empty(TILE, dtype=np.int32)
+        self.block: WordArray = np.empty(64, dtype=np.uint64)
+        self.hypothesis: WordArray = np.empty(self.capacity + 1, dtype=np.uint64)
+        self.current: WordArray = np.empty(self.capacity + 1, dtype=np.uint64)
+        self.count: LongArray = np.empty(self.capacity + 1, dtype=np.int64)
+
+    def listed(self, ran: tuple[bool, ...], size: int, num_states: int) -> Group:
+        """A copy of what the sweep wrote; in a plant of fewer than 6 bits a word holds states that are not there."""
+        hypothesis = self.hypothesis[:size]
+        kept = np.flatnonzero(hypothesis < num_states)
+        return Group(ran, hypothesis[kept], self.current[kept], self.count[kept])
+
+
+def _encode(history: list[Step], ran: tuple[bool, ...]) -> tuple[IntArray, IntArray]:
+    """The commands that were done and what was read, MISSING where nothing was."""
+    doubted = iter(ran)
+    commands = [step.action if step.certain or next(doubted) else MISSING for step in history]
+    readings = [MISSING if step.reading is None else step.reading for step in history]
+    return np.array(commands, dtype=np.int32), np.array(readings, dtype=np.int32)
+
+
+def _near(bank: Bank, num_bits: int) -> Group:
+    """The heaviest candidates and the states one or two bits away from them, as witnesses before any reading."""
+    heaviest = sorted(zip(bank.shares, bank.states, strict=True), key=lambda pair: -pair[0])[:64]
+    flips = [0, *(1 << i for i in range(num_bits)), *(1 << i | 1 << j for i in range(num_bits) for j in range(i))]
+    near = dict.fromkeys(state ^ flip for flip in flips for _, state in heaviest)
+    states = np.array(sorted(list(near)[:MAX_WITNESSES]), dtype=np.uint64)
+    return Group((), states, states.copy(), np.zeros(states.size, dtype=np.int64))

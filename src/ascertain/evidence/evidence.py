@@ -1,0 +1,246 @@
+"""Evidence: how much better a weighted bank predicts the readings than one state does.
+
+With L_z(t) the likelihood of the first t readings from state z, and a bank of candidates c with weights w_c,
+
+    E_z(t) = sum over c of w_c L_c(t) / L_z(t)          (infinite where L_z(t) = 0)
+
+is an e-process under z: a supermartingale that starts at 1 or below, so that by Ville's inequality it ever reaches
+1/alpha with probability at most alpha when z is the truth. State z is *beaten* once it has. Answering label l when
+every rival of l is beaten is then wrong with probability at most alpha, whatever the truth is (`docs/evidence.md`).
+
+Here is the bank's side: the sum. A world compares it with every rival. What a reading costs a state is kept in
+integers, its *penalty*, larger for less likely readings, and a state is beaten when its penalty reaches a threshold
+that is the same for all states. For a sensor that flips with probability f the penalty is the number of contradicted
+readings, L_z = (1-f)^(t-k) f^k, and with r = f/(1-f)
+
+    E_z(t) >= 1/alpha   exactly when   r^k <= alpha * sum over c of w_c r^(k_c):
+
+the factor (1-f)^t is common and falls out, and the least such k is found with integers alone. General laws: `laws.py`.
+
+At alpha = 0 a state is beaten only where E_z is infinite: by a reading that it cannot show and some candidate can.
+*Missing* readings leave the penalties as they are. An action that *may have run* or not doubles every hypothesis; the
+weight of each candidate is split by a ratio fixed beforehand.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from ascertain.errors import TaskError
+from ascertain.kernels.model.boolean import WordArray, run_states
+from ascertain.model.boolean import BooleanPlant
+from ascertain.task.bank import Bank, scale_weights
+from ascertain.types import Action, LongArray, Reading, State
+
+NEVER = 1 << 62
+"""A threshold that no penalty reaches."""
+
+
+@final
+@dataclass(frozen=True)
+class Step:
+    """One action, and what was read: None if nothing was. It is not `certain` when it may not have run."""
+
+    action: Action
+    reading: Reading | None
+    certain: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class Doubts:
+    """How actions that may not have run are treated: at most `limit` of them, and the weight of "it ran"."""
+
+    limit: int = 4
+    ran: Fraction = Fraction(1, 2)
+
+    def __post_init__(self) -> None:
+        if self.limit < 0 or not 0 < self.ran < 1:
+            raise TaskError(
+                f"{self.limit} doubts, split at {self.ran}: at least 0, and a ratio inside (0, 1), are needed"
+            )
+
+
+@dataclass(eq=False)
+class AbstractEvidence(ABC):
+    """The bank's side of every comparison. It is made before the first reading, and its weights never change."""
+
+    bank: Bank
+    alpha: Fraction
+    doubts: Doubts = field(default_factory=Doubts)
+
+    def __post_init__(self) -> None:
+        self.alpha = Fraction(self.alpha)
+        if not 0 <= self.alpha < 1:
+            raise TaskError(f"alpha is {self.alpha}; a probability in [0, 1) is needed")
+
+    @abstractmethod
+    def take(self, step: Step) -> None:
+        """Score the candidates on one more step."""
+
+    @property
+    @abstractmethod
+    def vanished(self) -> bool:
+        """Whether no candidate could have shown these readings."""
+
+    @property
+    @abstractmethod
+    def num_candidates(self) -> int:
+        """How many candidates are followed; a doubted action doubles them."""
+
+    @property
+    @abstractmethod
+    def threshold(self) -> int:
+        """The penalty from which on a state is surely beaten by what was read so far."""
+
+    @abstractmethod
+    def leader(self) -> tuple[State, State]:
+        """The candidate whose weighted likelihood is largest: the state it began in, and the one it is in now."""
+
+    @abstractmethod
+    def nats(self, penalty: int) -> float:
+        """The logarithm of E_z for a state of that penalty; for people to read, decisions use the threshold."""
+
+    @abstractmethod
+    def afresh(self, bank: Bank) -> AbstractEvidence:
+        """The same before any reading, with another bank."""
+
+
+@final
+class FlipEvidence(AbstractEvidence):
+    """Evidence on a Boolean plant: penalties count contradicted readings, and thresholds are exact."""
+
+    def __init__(self, plant: BooleanPlant, bank: Bank, alpha: Fraction, doubts: Doubts | None = None) -> None:
+        super().__init__(bank, alpha, doubts or Doubts())
+        if max(bank.states) >> plant.num_bits:
+            raise TaskError(f"the bank lists state {max(bank.states)}; the plant has {plant.num_bits} bits")
+        self.plant = plant
+        self._initial: WordArray = np.array(bank.states, dtype=np.uint64)
+        self._current: WordArray = self._initial.copy()
+        self._count: LongArray = np.zeros(len(bank.states), dtype=np.int64)
+        self._weights = list(bank.weights)
+        self._scale_weights()
+        self._threshold = self._find_threshold()
+
+    def afresh(self, bank: Bank) -> FlipEvidence:
+        return FlipEvidence(self.plant, bank, self.alpha, self.doubts)
+
+    def take(self, step: Step) -> None:
+        if not step.certain:
+            self._double(step.action)
+            return
+        tapped = _run_one(self.plant, self._current, step.action)
+        if step.reading is not None:
+            self._count += tapped != step.reading
+            self._threshold = self._find_threshold()
+
+    def _double(self, action: Action) -> None:
+        stayed = self._current.copy()
+        _run_one(self.plant, self._current, action)
+        ran = self.doubts.ran
+        self._initial = np.tile(self._initial, 2)
+        self._current = np.concatenate([self._current, stayed])
+        self._count = np.tile(self._count, 2)
+        self._weights = [*(w * ran for w in self._weights), *(w * (1 - ran) for w in self._weights)]
+        self._scale_weights()
+        self._threshold = self._find_threshold()
+
+    @property
+    def vanished(self) -> bool:
+        return self.plant.flip == 0 and int(self._count.min()) > 0
+
+    @property
+    def num_candidates(self) -> int:
+        return len(self._weights)
+
+    @property
+    def threshold(self) -> int:
+        return self._threshold
+
+    def leader(self) -> tuple[State, State]:
+        f = max(self.plant.flip, Fraction(1, 10**9))
+        best = int(np.argmax(self._log_weights - self._count * math.log((1 - f) / f)))
+        return int(self._initial[best]), int(self._current[best])
+
+    def nats(self, penalty: int) -> float:
+        f = self.plant.flip
+        if f == 0:
+            alive = sum(share for share, k in self._terms() if k == 0)
+            return -math.inf if alive == 0 else math.inf if penalty > 0 else math.log(alive / self._scale)
+        step = math.log((1 - f) / f)
+        least = int(self._count.min())
+        total = math.fsum(share / self._scale * math.exp(-step * (k - least)) for share, k in self._terms())
+        return math.log(total) + step * (penalty - least)
+
+    def _scale_weights(self) -> None:
+        """The weights as integers over one denominator, each that occurs once: many candidates weigh the same."""
+        self._scale, shares = scale_weights(self._weights)
+        number = {share: i for i, share in enumerate(dict.fromkeys(shares))}
+        self._shares = list(number)
+        self._share: LongArray = np.array([number[share] for share in shares], dtype=np.int64)
+        """`_shares[_share[c]]` is the weight of candidate c."""
+        self._log_weights = np.array([math.log(share / self._scale) for share in number])[self._share]
+
+    def _terms(self) -> Iterator[tuple[int, int]]:
+        """Weights times `_scale`, added up over the candidates that share a count, and counts."""
+        least = int(self._count.min())
+        width = int(self._count.max()) - least + 1
+        size = len(self._shares) * width
+        many = np.bincount(self._share * width + (self._count - least), minlength=size).reshape(-1, width)
+        total: dict[int, int] = {}
+        held, at = np.nonzero(many)
+        for i, k, number in zip(held.tolist(), at.tolist(), many[held, at].tolist(), strict=True):
+            total[k] = total.get(k, 0) + number * self._shares[i]
+        for k, share in total.items():
+            yield share, least + k
+
+    def _find_threshold(self) -> int:
+        return _least_beaten(list(self._terms()), self._scale, self.plant.flip, self.alpha)
+
+
+def least_beaten_count(terms: Sequence[tuple[Fraction, int]], flip: Fraction, alpha: Fraction) -> int:
+    """The least k with r^k <= alpha * sum of w r^(k_c), where r = flip / (1 - flip); NEVER when there is none."""
+    scale, shares = scale_weights([w for w, _ in terms])
+    return _least_beaten([(share, k) for share, (_, k) in zip(shares, terms, strict=True)], scale, flip, alpha)
+
+
+def _least_beaten(terms: Sequence[tuple[int, int]], scale: int, flip: Fraction, alpha: Fraction) -> int:
+    """`least_beaten_count` of weights that were multiplied by `scale`.
+
+    Exact: counts are taken relative to the least one, and both sides are multiplied up to integers. Logarithms only
+    guess where to begin.
+    """
+    if flip == 0:
+        return 1 if any(k == 0 for _, k in terms) else NEVER
+    if alpha == 0:
+        return NEVER
+    low, high = min(k for _, k in terms), max(k for _, k in terms)
+    p, m = flip.numerator, flip.denominator - flip.numerator
+    total = sum(share * p ** (k - low) * m ** (high - k) for share, k in terms)
+    left, right = alpha.denominator * scale * m ** (high - low), alpha.numerator * total
+    j = max(0, math.floor((_log(left) - _log(right)) / math.log(m / p)))
+    while j > 0 and left * p ** (j - 1) <= right * m ** (j - 1):
+        j -= 1
+    while left * p**j > right * m**j:
+        j += 1
+    return low + j
+
+
+def _log(number: int) -> float:
+    """The logarithm of an integer of any size."""
+    shift = max(0, number.bit_length() - 64)
+    return math.log(number >> shift) + shift * math.log(2)
+
+
+def _run_one(plant: BooleanPlant, states: WordArray, action: Action) -> WordArray:
+    """Every state through one command, in place; returns the tapped bits."""
+    commands = np.array([action], dtype=np.int32)
+    run_states(plant.gates, plant.offset, plant.tap, states, commands, np.empty((0, 0), dtype=np.uint8))
+    return (states >> np.uint64(plant.tap[action])) & np.uint64(1)

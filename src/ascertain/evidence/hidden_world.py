@@ -1,0 +1,170 @@
+"""A world of beliefs: which of the listed hypotheses about a hidden model the readings have not yet beaten.
+
+It is a world like those of `worlds.py`, held exactly: likelihoods are integers over one denominator (`beliefs.py`).
+An action is allowed when every state that some hypothesis, not beaten, holds possible defines it.
+
+*Numbers of beliefs.* The interface of worlds speaks of states by number. Here a number below n, the number of states,
+is the belief that is certain of that state; n and above are the other beliefs that are followed at the moment, and
+`belief_numbered` says what they are. The bank's candidates are hypotheses, by their place in the list.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any, cast, final
+
+import numpy as np
+
+from ascertain.errors import TaskError
+from ascertain.evidence.beliefs import BeliefEvidence, Case, IntegerModel, advance, divide, scale_beliefs
+from ascertain.evidence.evidence import AbstractEvidence, Doubts, Step
+from ascertain.evidence.filters import AbstractFilter
+from ascertain.evidence.groups import Group
+from ascertain.evidence.labelling import Labelling
+from ascertain.evidence.worlds import AbstractWorld
+from ascertain.kernels.model.boolean import WordArray
+from ascertain.model.hidden import Belief, HiddenModel, certain, make_belief
+from ascertain.task.bank import Bank
+from ascertain.task.hidden_task import HiddenTask
+from ascertain.types import Action, BoolArray, State
+
+
+@final
+class HiddenWorld(AbstractWorld):
+    """A closed world of beliefs: hypothesis h began with `beliefs[h]`; candidates of the bank are hypotheses."""
+
+    evidence: BeliefEvidence
+
+    def __init__(
+        self,
+        model: HiddenModel,
+        beliefs: Sequence[Belief],
+        bank: Bank,
+        alpha: Fraction,
+        *,
+        labelling: Labelling | None = None,
+        doubts: Doubts | None = None,
+    ) -> None:
+        for h, belief in enumerate(beliefs):
+            model.check_belief(belief, f"hypothesis {h}")
+        if not beliefs:
+            raise TaskError("a world lists at least one hypothesis")
+        labels = labelling or Labelling(lambda h: h, str, "hypothesis")
+        if labels.about != "hypothesis":
+            raise TaskError("labels on a hidden model belong to hypotheses; the states behind them stay hidden")
+        self.table = IntegerModel(model)
+        evidence = BeliefEvidence(self.table, beliefs, bank, alpha, doubts)
+        # The base asks a model for the names of its actions and readings alone.
+        super().__init__(cast("Any", model), evidence, labels)
+        self.hidden, self.beliefs = model, tuple(beliefs)
+        self._cases = self._initial_cases()
+
+    def _initial_cases(self) -> list[Case]:
+        return [Case(h, (), weights) for h, weights in enumerate(scale_beliefs(self.beliefs))]
+
+    def _restart(self, evidence: AbstractEvidence) -> None:
+        self.evidence = cast("BeliefEvidence", evidence)
+        self._cases = self._initial_cases()
+
+    def _advance(self, step: Step) -> None:
+        self.world_steps += len(self._cases)
+        after = advance(self.table, self._cases, step, self.evidence.cases)
+        self._cases = [case for case in after if not self.evidence.beats(case.likelihood)]
+        followed = (*self._cases, *self.evidence.cases)
+        common = math.gcd(*(w for case in followed for w in case.weights.values()))
+        if common > 1:
+            self.evidence.shrink(common)
+            known = {(case.hypothesis, case.ran): case for case in self.evidence.cases}
+            self._cases = [known.get((c.hypothesis, c.ran)) or divide(c, common) for c in self._cases]
+
+    def _blocks(self) -> Iterator[Group]:
+        order = sorted(range(len(self._cases)), key=lambda i: (self._cases[i].ran, self._cases[i].hypothesis))
+        for ran in sorted({case.ran for case in self._cases}):
+            places = [i for i in order if self._cases[i].ran == ran]
+            cases = [self._cases[i] for i in places]
+            yield Group(
+                ran,
+                np.array([case.hypothesis for case in cases], dtype=np.uint64),
+                np.array([self._number(case, i) for case, i in zip(cases, places, strict=True)], dtype=np.uint64),
+                np.array([self.evidence.penalty(case.likelihood) for case in cases], dtype=np.int64),
+            )
+
+    def _number(self, case: Case, place: int) -> int:
+        """The number of a case's belief: the state that it is certain of, or one past the states."""
+        return next(iter(case.weights)) if len(case.weights) == 1 else self.hidden.num_states + place
+
+    def belief_numbered(self, number: int) -> Belief:
+        """The belief that a number of this moment stands for: see the module's text."""
+        n, followed = self.hidden.num_states, [*self._cases, *self.evidence.cases]
+        if not 0 <= number < n + len(followed):
+            raise TaskError(f"{number} is no belief of this world; they are 0 .. {n + len(followed) - 1} now")
+        return certain(number) if number < n else make_belief(followed[number - n].weights)
+
+    def current_beliefs(self) -> dict[tuple[int, tuple[bool, ...]], Belief]:
+        """The belief of every hypothesis that is not beaten, for each way that the doubted actions may have gone."""
+        return {(case.hypothesis, case.ran): make_belief(case.weights) for case in self._cases if case.weights}
+
+    def _state_of(self, hypothesis: WordArray) -> WordArray:
+        n = self.hidden.num_states
+        starts = [b[0][0] if len(b) == 1 else n + h for h, b in enumerate(self.beliefs)]
+        return np.array(starts, dtype=np.uint64)[hypothesis]
+
+    @property
+    def _filter(self) -> AbstractFilter:
+        raise TaskError("beliefs are filtered by the world itself")
+
+    def is_allowed(self, action: Action) -> bool:
+        """Whether the action is defined in every state that some hypothesis, not beaten, holds possible."""
+        return super().is_allowed(action) and all(self.hidden.allows(case.weights, action) for case in self._cases)
+
+    def may_be_in(self, test: Callable[[WordArray], BoolArray]) -> bool:
+        """Whether some hypothesis that is not beaten holds possible a state that passes the test."""
+        states = sorted({s for case in self._cases for s in case.weights})
+        return bool(np.any(test(np.array(states, dtype=np.uint64)))) if states else False
+
+    def current_state(self) -> State | None:
+        """The one state that the plant is in now, whichever hypothesis is left; None when more are possible."""
+        states = {s for case in self._cases for s in case.weights}
+        return states.pop() if len(states) == 1 else None
+
+    def leader(self) -> tuple[State, int]:
+        """The number of the belief of the candidate that explains the readings best, and its label."""
+        i = self.evidence.leading_case()
+        case = self.evidence.cases[i]
+        return self._number(case, len(self._cases) + i), self.labelling.code_of(case.hypothesis)
+
+    def leading_case(self) -> Case:
+        """The candidate that explains the readings best, with its weights now."""
+        return self.evidence.cases[self.evidence.leading_case()]
+
+    def rival_cases(self, label: int, limit: int) -> list[Case]:
+        """At most `limit` cases, not beaten, of another label: the likeliest first, the first listed of equals."""
+        rivals = [case for case in self._cases if case.weights and self.labelling.code_of(case.hypothesis) != label]
+        return sorted(rivals, key=lambda case: -case.likelihood)[:limit]
+
+    def evidence_against(self, state: State) -> float:
+        """The logarithm of E for hypothesis number `state` now, beaten or not; the least over doubted cases."""
+        if not 0 <= state < len(self.beliefs):
+            raise TaskError(f"hypothesis {state} is not one of the world's; they are 0 .. {len(self.beliefs) - 1}")
+        cases = [Case(state, (), scale_beliefs(self.beliefs)[state])]
+        for step in self.history[: self._num_scored]:
+            cases = advance(self.table, cases, step)
+        whole = self.evidence.shrunk
+        return min(self._nats(case.likelihood, whole) for case in cases)
+
+    def _nats(self, likelihood: int, whole: int) -> float:
+        """The logarithm of E for a likelihood that was never shrunk."""
+        if likelihood == 0 or self.evidence.vanished:
+            return self.evidence.nats(self.evidence.penalty(likelihood))
+        return self.evidence.nats(self.evidence.penalty(1)) - math.log(likelihood) + math.log(whole)
+
+
+def hidden_world(task: HiddenTask, bank: Bank | None = None, *, doubts: Doubts | None = None) -> HiddenWorld:
+    """The world of a question about a hidden model; by default every hypothesis is a candidate of equal weight."""
+    n = task.num_hypotheses
+    names, label = task.labels, np.array(task.label, dtype=np.uint64)
+    mixture = bank or Bank(tuple(range(n)), (Fraction(1, n),) * n)
+    labelling = Labelling(lambda h: label[h], lambda code: names[code], "hypothesis")
+    return HiddenWorld(task.model, task.belief, mixture, task.alpha, labelling=labelling, doubts=doubts)

@@ -1,0 +1,213 @@
+"""Evidence under any reading laws, in fixed point, with an exact answer where fixed point cannot tell.
+
+The penalty of a state is a lower bound on -log L_z(t), in units of 2^-32 nats: each reading adds -log K(y | s, a),
+rounded down to an integer, so that penalties add up without error and bit for bit alike everywhere. After t readings
+
+    penalty_z <= -log L_z(t) * 2^32 <= penalty_z + t.
+
+The candidates' sum is enclosed the same way: their penalties rounded up give a lower bound on it, rounded down an upper
+one. The few floating-point operations left (a sum of exponentials relative to the largest, rounded once, and its
+logarithm) are accurate to better than 2^-45 relatively, and one unit is taken off, or added, for them. With A the
+logarithm of 1/alpha and N the logarithm of the sum,
+
+    penalty_z >= upper(A) - lower(N)        z is surely beaten: rounding went toward not beating
+    penalty_z <  lower(A) - upper(N) - t    z is surely not beaten
+    in between                              z's likelihood and the sum are compared as exact rationals.
+
+So a world drops exactly the states that the rule drops.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import final
+
+import numpy as np
+
+from ascertain.errors import TaskError
+from ascertain.evidence.evidence import NEVER, AbstractEvidence, Doubts, Step
+from ascertain.model import Machine, Model
+from ascertain.model.noisy import as_noisy
+from ascertain.task.bank import Bank
+from ascertain.types import UNDEFINED, Action, BoolArray, IntArray, LongArray, Reading, State
+
+UNIT_BITS = 32
+UNIT = 1 << UNIT_BITS
+IMPOSSIBLE = -1
+"""In a table of levels: the law never gives this reading."""
+_DIGITS = Context(prec=80)
+_MARGIN = Decimal("1e-40")
+
+
+@lru_cache(maxsize=1 << 14)  # a bank asks for the same few weights after every reading
+def log_bounds(x: Fraction) -> tuple[int, int]:
+    """Integers on either side of 2^32 log x; x is positive.
+
+    The logarithm of a rational other than 1 is irrational. It is computed here to 80 digits and widened by far more
+    than what is lost in them, so that for x next to 1 the two integers may lie on either side of 0.
+    """
+    if x == 1:
+        return 0, 0
+    log = _DIGITS.subtract(_DIGITS.ln(Decimal(x.numerator)), _DIGITS.ln(Decimal(x.denominator)))
+    scaled = _DIGITS.multiply(log, Decimal(UNIT))
+    return math.floor(_DIGITS.subtract(scaled, _MARGIN)), math.ceil(_DIGITS.add(scaled, _MARGIN))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The distinct probabilities of a model's laws: `level[k, y]` is the number, in `values`, of law k's K(y)."""
+
+    successor: IntArray
+    law: IntArray
+    level: IntArray
+    values: tuple[Fraction, ...]
+    floor: LongArray
+    """`floor[j]` is -log of value j, in units, rounded down; `ceiling[j]` the same rounded up."""
+    ceiling: LongArray
+    everywhere: BoolArray
+    """`everywhere[a]` is whether action a is defined in every state."""
+
+    def costs(self, reading: Reading) -> LongArray:
+        """For each law the penalty of the reading, rounded down; IMPOSSIBLE where the law never gives it."""
+        level = self.level[:, reading]
+        return np.where(level == IMPOSSIBLE, IMPOSSIBLE, self.floor[level])
+
+
+def tabulate_levels(model: Model) -> Levels:
+    """The tables that evidence and worlds work on."""
+    noisy = as_noisy(model) if isinstance(model, Machine) else model
+    values = tuple(sorted({p for law in noisy.laws for _, p in law}, reverse=True))
+    number = {p: j for j, p in enumerate(values)}
+    level = np.full((len(noisy.laws), len(noisy.readings)), IMPOSSIBLE, dtype=np.int32)
+    for k, law in enumerate(noisy.laws):
+        for y, p in law:
+            level[k, y] = number[p]
+    # A probability is at most 1, so what it costs is at least 0, however little that is.
+    bounds = [(max(low, 0), high) for low, high in (log_bounds(1 / p) for p in values)]
+    floor = np.array([low for low, _ in bounds], dtype=np.int64)
+    ceiling = np.array([high for _, high in bounds], dtype=np.int64)
+    everywhere = np.all(noisy.law != UNDEFINED, axis=0)
+    return Levels(noisy.successor, noisy.law, level, values, floor, ceiling, everywhere)
+
+
+@final
+class LawEvidence(AbstractEvidence):
+    """Evidence on a machine, with noise or without."""
+
+    def __init__(
+        self, model: Model, bank: Bank, alpha: Fraction, doubts: Doubts | None = None, levels: Levels | None = None
+    ) -> None:
+        super().__init__(bank, alpha, doubts or Doubts())
+        if max(bank.states) >= model.num_states:
+            raise TaskError(f"the bank lists state {max(bank.states)}; the model has {model.num_states} states")
+        self.model = model
+        self.levels = levels or tabulate_levels(model)
+        self._initial = np.array(bank.states, dtype=np.int64)
+        self._current = self._initial.copy()
+        self._uses = np.zeros((len(bank.states), len(self.levels.values)), dtype=np.int64)
+        self._weights = list(bank.weights)
+        self._risk = log_bounds(1 / self.alpha) if self.alpha else (NEVER, NEVER)
+        self._num_readings = 0
+        self._weigh()
+
+    def afresh(self, bank: Bank) -> LawEvidence:
+        return LawEvidence(self.model, bank, self.alpha, self.doubts, self.levels)
+
+    def take(self, step: Step) -> None:
+        if not step.certain:
+            self._double(step.action)
+        else:
+            if step.reading is not None:
+                self._num_readings += 1
+                self._score(step.action, step.reading)
+            else:
+                self._keep(self.levels.law[self._current, step.action] != UNDEFINED)
+            self._current = self.levels.successor[self._current, step.action].astype(np.int64)
+        self._weigh()
+
+    def _score(self, action: Action, reading: Reading) -> None:
+        law = self.levels.law[self._current, action]
+        level = np.where(law == UNDEFINED, IMPOSSIBLE, self.levels.level[law, reading])
+        possible = level != IMPOSSIBLE
+        self._keep(possible)
+        self._uses[np.arange(len(self._uses)), level[possible]] += 1
+
+    def _keep(self, kept: BoolArray) -> None:
+        """Forget candidates of likelihood zero: they add nothing from now on."""
+        self._initial, self._current, self._uses = self._initial[kept], self._current[kept], self._uses[kept]
+        self._weights = [w for w, k in zip(self._weights, kept, strict=True) if k]
+
+    def _double(self, action: Action) -> None:
+        self._keep(self.levels.law[self._current, action] != UNDEFINED)
+        ran = self.levels.successor[self._current, action].astype(np.int64)
+        self._initial = np.tile(self._initial, 2)
+        self._current = np.concatenate([ran, self._current])
+        self._uses = np.tile(self._uses, (2, 1))
+        share = self.doubts.ran
+        self._weights = [*(w * share for w in self._weights), *(w * (1 - share) for w in self._weights)]
+
+    def _weigh(self) -> None:
+        """Enclose the logarithm of the candidates' sum."""
+        self._exact: Fraction | None = None
+        if self.vanished:
+            return
+        weight = [log_bounds(w) for w in self._weights]
+        least = self._uses @ self.levels.ceiling
+        most = self._uses @ self.levels.floor
+        self._sum = (
+            _log_sum([low - int(x) for (low, _), x in zip(weight, least, strict=True)]) - 1,
+            _log_sum([high - int(x) for (_, high), x in zip(weight, most, strict=True)]) + 2,
+        )
+
+    @property
+    def vanished(self) -> bool:
+        return not self._weights
+
+    @property
+    def num_candidates(self) -> int:
+        return len(self._weights)
+
+    def leader(self) -> tuple[State, State]:
+        if self.vanished:
+            raise TaskError("no candidate of the bank explains the readings; none of them leads")
+        best = int(np.argmin(self._uses @ self.levels.floor - np.array([log_bounds(w)[0] for w in self._weights])))
+        return int(self._initial[best]), int(self._current[best])
+
+    @property
+    def threshold(self) -> int:
+        return NEVER if self.vanished or not self.alpha else self._risk[1] - self._sum[0]
+
+    @property
+    def doubtful(self) -> int:
+        """The penalty below which a state is surely not beaten; from here to the threshold only `beats` can tell."""
+        return NEVER if self.vanished or not self.alpha else self._risk[0] - self._sum[1] - self._num_readings
+
+    def beats(self, uses: LongArray) -> bool:
+        """Whether a state that used level j `uses[j]` times is beaten, in exact rationals."""
+        if self._exact is None:
+            self._exact = sum(
+                (w * self._likelihood(row) for w, row in zip(self._weights, self._uses, strict=True)), Fraction(0)
+            )
+        return self.alpha * self._exact >= self._likelihood(uses)
+
+    def _likelihood(self, uses: LongArray) -> Fraction:
+        result = Fraction(1)
+        for value, times in zip(self.levels.values, uses, strict=True):
+            result *= value ** int(times)
+        return result
+
+    def nats(self, penalty: int) -> float:
+        if self.vanished:
+            return -math.inf
+        return math.inf if penalty >= NEVER else (self._sum[0] + penalty) / UNIT
+
+
+def _log_sum(logs: list[int]) -> int:
+    """2^32 times the logarithm of the sum of exp(x / 2^32), rounded down."""
+    top = max(logs)
+    return top + math.floor(math.log(math.fsum(math.exp((x - top) / UNIT) for x in logs)) * UNIT)

@@ -1,0 +1,252 @@
+"""Action rules: what to probe next, given what is left of a world.
+
+Any rule is valid: evidence is so for every choice that does not see future noise. A rule decides only how long it
+takes. And no rule chooses an action that is forbidden where the plant may be: it takes the next one that is allowed.
+
+A *separating* rule believes the candidate that explains the readings best, its *reference*, and looks for the short
+word of actions that takes most from its strongest rivals. A rival z counts for the square root of its likelihood
+relative to the strongest one's. If the reference is true, an action multiplies that root by the affinity of the two
+reading laws in the mean, so the total weight after a word is an expectation, and words are compared by the logarithm
+of what they divide the total by, per unit of cost. The word is chosen with look-ahead, its first action is done, and
+after the reading everything is chosen anew. Where no word within reach splits anything, the rule follows a shortest
+word that tells the reference from its strongest rival.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from ascertain.errors import TaskError
+from ascertain.evidence.dynamics import AnyModel, next_state, reading_law
+from ascertain.evidence.groups import Group
+from ascertain.evidence.laws import UNIT, Levels, tabulate_levels
+from ascertain.evidence.worlds import AbstractWorld
+from ascertain.kernels.evidence.probing import FloatArray, step_flips, weigh_flips, weigh_laws
+from ascertain.kernels.model.boolean import WordArray
+from ascertain.model.boolean import BooleanPlant
+from ascertain.types import UNDEFINED, Action, BoolArray, IntArray, State
+
+_LEAST = 1e-300
+"""Stands for no weight at all, so that its logarithm is a number."""
+_SPLITS = 1e-12
+"""A word that takes a smaller part than this splits nothing: it is rounding."""
+
+
+class AbstractRule(ABC):
+    """The interface of every action rule. A rule sees the world, never the plant."""
+
+    @abstractmethod
+    def choose(self, world: AbstractWorld) -> Action:
+        """The next action."""
+
+
+@final
+@dataclass(frozen=True)
+class FixedSchedule(AbstractRule):
+    """The actions in order, whatever is read; from the beginning again when they are done."""
+
+    actions: tuple[Action, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "actions", tuple(int(a) for a in self.actions))
+        if not self.actions:
+            raise TaskError("a schedule needs at least one action")
+
+    def choose(self, world: AbstractWorld) -> Action:
+        return next_allowed(world, self.actions)
+
+
+def next_allowed(world: AbstractWorld, actions: Sequence[Action]) -> Action:
+    """The action whose turn it is after so many steps, or the next one after it that is allowed."""
+    turn = len(world.history) % len(actions)
+    for a in (*actions[turn:], *actions[:turn]):
+        if world.is_allowed(a):
+            return a
+    raise TaskError("no action of the rule is defined in every state where the plant may be")
+
+
+def round_robin(plant: BooleanPlant, actions: Sequence[Action]) -> FixedSchedule:
+    """Tap after tap in order of the bits; a bit that several commands tap is read by each of them in turn."""
+    tapping: dict[int, list[Action]] = {}
+    for a in actions:
+        tapping.setdefault(int(plant.tap[a]), []).append(a)
+    rounds = math.lcm(*(len(commands) for commands in tapping.values()))
+    return FixedSchedule(
+        tuple(commands[turn % len(commands)] for turn in range(rounds) for _, commands in sorted(tapping.items()))
+    )
+
+
+@final
+@dataclass(frozen=True)
+class Separating(AbstractRule):
+    """The action that begins the word which takes most from the strongest rivals, per unit of cost."""
+
+    model: AnyModel
+    actions: tuple[Action, ...]
+    cost: tuple[Fraction, ...] = ()
+    """`cost[i]` is the cost of `actions[i]`; all are 1 when none are given."""
+    depth: int = 3
+    """The length of the words that are looked at."""
+    breadth: int = 8
+    """How many first actions are followed up; half as many second ones of each, and so on."""
+    num_rivals: int = 512
+    """How many rivals, the strongest, are looked at."""
+    _split: _Flips | _Laws = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "actions", tuple(int(a) for a in self.actions))
+        object.__setattr__(self, "cost", tuple(self.cost) or (Fraction(1),) * len(self.actions))
+        if not self.actions or len(self.cost) != len(self.actions) or min(self.cost) <= 0:
+            raise TaskError("a separating rule needs actions, and for each a positive cost")
+        if self.depth < 1 or self.breadth < 1 or self.num_rivals < 1:
+            raise TaskError("depth, breadth and the number of rivals must be at least 1")
+        kind = _Flips if isinstance(self.model, BooleanPlant) else _Laws
+        object.__setattr__(self, "_split", kind(self.model, np.array(self.actions, dtype=np.int32)))  # type: ignore[arg-type]
+
+    def choose(self, world: AbstractWorld) -> Action:
+        reference, label = world.leader()
+        rivals = world.likely_rivals(label, self.num_rivals)
+        allowed = np.array([world.is_allowed(a) for a in self.actions])
+        if not rivals or not allowed.any():
+            return next_allowed(world, self.actions)
+        current = np.concatenate([group.current for group in rivals])
+        weight = self._split.weigh(np.concatenate([group.penalty for group in rivals]))
+        search = _Search(self._split, np.array([float(c) for c in self.cost]), float(weight.sum()), allowed)
+        search.extend(reference, current, weight, (), 0.0, self.depth, self.breadth)
+        if search.gain > _SPLITS:
+            return self.actions[search.word[0]]
+        return self._travel(world, reference, strongest_of(rivals))
+
+    def _travel(self, world: AbstractWorld, reference: State, rival: State) -> Action:
+        word = shortest_splitting_word(self.model, self.actions, reference, rival)
+        return word[0] if word and world.is_allowed(word[0]) else next_allowed(world, self.actions)
+
+
+def strongest_of(groups: Sequence[Group]) -> State:
+    """Where the hypothesis of least penalty is now."""
+    group = min(groups, key=lambda group: int(group.penalty.min()))
+    return int(group.current[int(np.argmin(group.penalty))])
+
+
+@final
+class _Search:
+    """Words searched depth first, at each level through the actions that gain most."""
+
+    def __init__(self, split: _Flips | _Laws, cost: FloatArray, total: float, allowed: BoolArray) -> None:
+        self.split, self.cost, self.total = split, cost, total
+        self.allowed = allowed
+        """Whether each action may be done now; later ones are judged by the rivals looked at."""
+        self.gain, self.word = 0.0, (0,)
+
+    def extend(
+        self,
+        reference: State,
+        current: WordArray,
+        weight: FloatArray,
+        word: tuple[int, ...],
+        paid: float,
+        depth: int,
+        breadth: int,
+    ) -> None:
+        """Try every action next and go on from the best; a word counts when full or when it leaves nothing."""
+        left = self.split.left(reference, current, weight)
+        no_use = (left < 0) if word else (left < 0) | ~self.allowed
+        gain = np.where(no_use, -1.0, -np.log(np.maximum(left, _LEAST) / self.total) / (paid + self.cost))
+        order = [int(i) for i in np.argsort(-gain, kind="stable") if gain[i] >= 0][:breadth]
+        if order and gain[order[0]] > self.gain and (depth == 1 or left[order[0]] <= _LEAST):
+            self.gain, self.word = float(gain[order[0]]), (*word, order[0])
+        if depth > 1:
+            for i in order:
+                after = self.split.step(reference, current, weight, i)
+                self.extend(*after, (*word, i), paid + float(self.cost[i]), depth - 1, max(1, breadth // 2))
+
+
+@final
+class _Flips:
+    """Rivals on a Boolean plant."""
+
+    def __init__(self, plant: BooleanPlant, actions: IntArray) -> None:
+        self.plant, self.actions = plant, actions
+        f = float(plant.flip)
+        self.affinity = 2 * math.sqrt(f * (1 - f))
+        self.root = math.sqrt(f / (1 - f))
+
+    def weigh(self, penalty: np.ndarray) -> FloatArray:
+        return self.root ** (penalty - penalty.min()).astype(np.float64)
+
+    def left(self, reference: State, current: WordArray, weight: FloatArray) -> FloatArray:
+        left, room = np.empty(self.actions.size), np.empty_like(current)
+        p, nothing = self.plant, np.empty((0, 0), dtype=np.uint8)
+        weigh_flips(
+            p.gates, p.offset, p.tap, self.actions, self.affinity, np.uint64(reference), current, weight, left, room,
+            nothing,
+        )  # fmt: skip
+        return left
+
+    def step(
+        self, reference: State, current: WordArray, weight: FloatArray, i: int
+    ) -> tuple[State, WordArray, FloatArray]:
+        p, current, weight = self.plant, current.copy(), weight.copy()
+        a = int(self.actions[i])
+        after = step_flips(p.gates, p.offset, p.tap, a, self.affinity, np.uint64(reference), current, weight)
+        return int(after), current, weight
+
+
+@final
+class _Laws:
+    """Rivals on a machine."""
+
+    def __init__(self, model: AnyModel, actions: IntArray) -> None:
+        assert not isinstance(model, BooleanPlant)
+        self.levels, self.actions = tabulate_levels(model), actions
+        self.affinity = affinities(self.levels)
+
+    def weigh(self, penalty: np.ndarray) -> FloatArray:
+        return np.exp((penalty.min() - penalty) / (2 * UNIT))
+
+    def left(self, reference: State, current: WordArray, weight: FloatArray) -> FloatArray:
+        left = np.empty(self.actions.size)
+        weigh_laws(self.levels.law, self.actions, self.affinity, reference, current, weight, left)
+        return left
+
+    def step(
+        self, reference: State, current: WordArray, weight: FloatArray, i: int
+    ) -> tuple[State, WordArray, FloatArray]:
+        a = int(self.actions[i])
+        law, successor = self.levels.law, self.levels.successor
+        affinity = self.affinity[law[reference, a], law[current, a]]
+        return int(successor[reference, a]), successor[current, a].astype(np.uint64), weight * affinity
+
+
+def affinities(levels: Levels) -> FloatArray:
+    """`affinity[k, l]`, for laws k and l, the sum over readings of the root of the product of their probabilities."""
+    roots = np.sqrt(np.array([*(float(p) for p in levels.values), 0.0]))[levels.level]
+    return np.minimum(roots @ roots.T, 1.0)
+
+
+def shortest_splitting_word(
+    model: AnyModel, actions: Sequence[Action], one: State, other: State, limit: int = 20_000
+) -> tuple[Action, ...]:
+    """A shortest word after which two states read differently in law; empty when `limit` pairs show none."""
+    seen = {(one, other)}
+    queue: deque[tuple[State, State, tuple[Action, ...]]] = deque([(one, other, ())])
+    while queue and len(seen) <= limit:
+        z, n, word = queue.popleft()
+        for a in actions:
+            pair = next_state(model, z, a), next_state(model, n, a)
+            if UNDEFINED in pair:
+                continue
+            if reading_law(model, z, a) != reading_law(model, n, a):
+                return (*word, a)
+            if pair not in seen and pair[0] != pair[1]:
+                seen.add(pair)
+                queue.append((*pair, (*word, a)))
+    return ()

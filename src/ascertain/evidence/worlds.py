@@ -1,0 +1,341 @@
+"""Worlds: every state the truth may be in, and which of them the readings have not yet beaten.
+
+A state is beaten once the evidence against it has reached 1/alpha, and then stays beaten (the running supremum of the
+evidence is what counts), so it can be dropped for good. A label is certified when all that is left has that label; with
+nothing left, or no candidate that explains the readings, the world abstains. A *rival* of a label is a state, not
+beaten, that has another. What is left is the same whichever class holds it; they differ in how they hold it:
+
+- `ListWorld`: the states that are listed, of any plant.
+- `MachineWorld`: every state of a machine.
+- `BooleanWorld`: every state of a Boolean plant, in `boolean_world.py`.
+
+Actions of which it is not known whether they ran double the hypotheses, each case to be beaten by itself; past the
+stated number of doublings the world abstains.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from ascertain.errors import LimitError, TaskError
+from ascertain.evidence.dynamics import AnyModel, check_step, num_states
+from ascertain.evidence.evidence import AbstractEvidence, Doubts, FlipEvidence, Step
+from ascertain.evidence.filters import AbstractFilter, FlipFilter, LawFilter, run_alone
+from ascertain.evidence.groups import Group, find_two_labels, keep_strongest, start_group
+from ascertain.evidence.labelling import Labelling, label_states
+from ascertain.evidence.laws import LawEvidence
+from ascertain.kernels.model.boolean import WordArray
+from ascertain.model import Model
+from ascertain.model.boolean import BooleanPlant
+from ascertain.policy.verdict import Abstained, Certified, Verdict
+from ascertain.task.bank import Bank
+from ascertain.types import UNDEFINED, Action, BoolArray, LongArray, Reading, State
+
+MAX_STATES = 10_000_000
+BLOCK = 1 << 16
+"""Hypotheses that are labelled at a time."""
+NO_LABEL = 2**64 - 1
+"""A code that no label has."""
+
+
+@final
+@dataclass(frozen=True)
+class Rival:
+    """A state, not beaten, whose label is not the one in question: where it began, where it is, the evidence so far."""
+
+    hypothesis: int
+    state: State
+    current: State
+    ran: tuple[bool, ...]
+    evidence_nats: float
+
+
+@final
+@dataclass(frozen=True)
+class Glance:
+    """What can be said about the rivals of a label without a search: how many, None where that is not known, and the
+    evidence against the strongest of those known, infinite when all are beaten."""
+
+    rivals: int | None
+    evidence_nats: float
+
+
+class AbstractWorld(ABC):
+    """The interface of every world. Made before the first reading; steps go in one at a time."""
+
+    def __init__(self, model: AnyModel, evidence: AbstractEvidence, labelling: Labelling) -> None:
+        self.model = model
+        self.evidence = evidence
+        self.labelling = labelling
+        self.history: list[Step] = []
+        self._num_scored = 0
+        self.world_steps = 0
+        """Hypotheses taken through one command each, however packed, whether or not they were dropped on the way."""
+        self.verifier_steps = 0
+        """Candidates taken through a command whose reading was scored."""
+        self.propagation_steps = 0
+        """Candidates taken through a command without a reading."""
+
+    @abstractmethod
+    def _advance(self, step: Step) -> None:
+        """Filter by a step that the evidence has taken."""
+
+    @abstractmethod
+    def _blocks(self) -> Iterator[Group]:
+        """All that is left, each group in ascending order of hypotheses."""
+
+    @abstractmethod
+    def _state_of(self, hypothesis: WordArray) -> WordArray:
+        """The states that the hypotheses began in."""
+
+    @abstractmethod
+    def _restart(self, evidence: AbstractEvidence) -> None:
+        """Go back to before the first reading, with other evidence."""
+
+    @property
+    @abstractmethod
+    def _filter(self) -> AbstractFilter: ...
+
+    def observe(self, action: Action, reading: Reading | None) -> None:
+        """The action was done and this was read; None when the reading is missing.
+
+        A missing reading is no evidence. That is valid when losing it does not depend on its value, given the state and
+        what went before; otherwise "missing" must be a reading of the model.
+        """
+        check_step(self.model, action, reading)
+        self._take(Step(action, reading))
+
+    def doubt(self, action: Action) -> None:
+        """The action may have been done or not, and nothing was read."""
+        check_step(self.model, action, None)
+        self._take(Step(action, None, certain=False))
+
+    def _take(self, step: Step) -> None:
+        if not self._stands_still and not self.is_allowed(step.action):
+            raise TaskError(
+                f"action {self.model.actions[step.action]!r} is not defined in a state where the plant may be; it is "
+                "forbidden until that is ruled out"
+            )
+        self.history.append(step)
+        if self._stands_still:
+            return
+        if step.reading is None:
+            self.propagation_steps += self.evidence.num_candidates
+        else:
+            self.verifier_steps += self.evidence.num_candidates
+        self.evidence.take(step)
+        self._num_scored += 1
+        if self.evidence.vanished and self.evidence.bank.later is not None:
+            # What is not yet computed may explain the readings: only the whole bank can fail.
+            self.complete_bank()
+        elif not self._stands_still:
+            self._advance(step)
+
+    def is_allowed(self, action: Action) -> bool:
+        """Whether the action is defined in every state where the plant may be, as far as that is not ruled out."""
+        return 0 <= action < len(self.model.actions)
+
+    def complete_bank(self) -> None:
+        """Compute the later part of the bank and score it on every reading so far, as if it had been there.
+
+        It happens by itself when the part that is there no longer explains the readings.
+        """
+        self._restart(self.evidence.afresh(self.evidence.bank.completed()))
+        steps, self.history, self._num_scored = self.history, [], 0
+        for step in steps:
+            self._take(step)
+
+    @property
+    def num_doubts(self) -> int:
+        return sum(not step.certain for step in self.history)
+
+    @property
+    def _stands_still(self) -> bool:
+        """Whether the world has given up: then nothing more is filtered."""
+        return self.evidence.vanished or self.num_doubts > self.evidence.doubts.limit
+
+    def verdict(self) -> Verdict | None:
+        """The answer, an abstention that no further reading can lift, or None: go on."""
+        if self.num_doubts > self.evidence.doubts.limit:
+            return Abstained(f"more than {self.evidence.doubts.limit} actions may or may not have run")
+        if self.evidence.vanished:
+            return Abstained("no candidate of the bank explains the readings")
+        labels = self._some_labels()
+        if len(labels) > 1:
+            return None
+        if not labels:
+            return Abstained("the readings contradict every state of the world")
+        return Certified(self.labelling.name(labels.pop()))
+
+    def _some_labels(self) -> set[int]:
+        """The labels that are left, or two of them when there are more."""
+        return find_two_labels(self.codes(group) for group in self._blocks())
+
+    def rivals_left(self, label: int) -> int:
+        """How many hypotheses of another label are not beaten; a doubted action counts both its cases."""
+        return sum(int(np.count_nonzero(self.codes(group) != label)) for group in self._blocks())
+
+    def glance(self, label: int) -> Glance:
+        """The rivals of a label, for people to watch: as far as they are known without a search."""
+        strongest = self.strongest_rival(label)
+        return Glance(self.rivals_left(label), math.inf if strongest is None else strongest.evidence_nats)
+
+    def may_be_in(self, test: Callable[[WordArray], BoolArray]) -> bool:
+        """Whether some hypothesis that is not beaten is now in a state that passes the test."""
+        return any(bool(test(group.current).any()) for group in self._blocks())
+
+    def current_state(self) -> State | None:
+        """The one state that the plant is in now, whichever hypothesis is left; None when they differ."""
+        states = find_two_labels(group.current for group in self._blocks())
+        return states.pop() if len(states) == 1 else None
+
+    def strongest_rival(self, label: int) -> Rival | None:
+        """The rival with the least evidence against it now, the first listed of equals; None when all are beaten."""
+        groups = self.strongest_rivals(label, 1)
+        if not groups:
+            return None
+        group = groups[0]
+        state = self._state_of(group.hypothesis)
+        return Rival(
+            hypothesis=int(group.hypothesis[0]),
+            state=int(state[0]),
+            current=int(group.current[0]),
+            ran=group.ran,
+            evidence_nats=self.evidence.nats(int(group.penalty[0])),
+        )
+
+    def strongest_rivals(self, label: int, limit: int) -> list[Group]:
+        """At most `limit` rivals, those with the least evidence against them, by group; empty groups are left out."""
+        best: list[Group] = []
+        for block in self._blocks():
+            rivals = block.only(self.codes(block) != np.uint64(label))
+            best = keep_strongest([*best, rivals], limit)
+        return best
+
+    def likely_rivals(self, label: int, limit: int) -> list[Group]:
+        """As `strongest_rivals`, or, where those would take long to find, a choice of rivals that are likely strong."""
+        return self.strongest_rivals(label, limit)
+
+    def leader(self) -> tuple[State, int]:
+        """Where the candidate that explains the readings best is now, and its label; NO_LABEL if it is not listed."""
+        state, current = self.evidence.leader()
+        if self.labelling.about == "hypothesis":
+            return current, self._label_of_listed(state)
+        return current, self.labelling.code_of(state if self.labelling.about == "start" else current)
+
+    def _label_of_listed(self, state: State) -> int:
+        return self.labelling.code_of(state)
+
+    def evidence_against(self, state: State) -> float:
+        """The logarithm of E for this state now, beaten or not; with doubted actions the least over their cases."""
+        if not 0 <= state < num_states(self.model):
+            raise TaskError(f"state {state} is not one of the model's; they are 0 .. {num_states(self.model) - 1}")
+        groups = run_alone(self._filter, state, 0, self.history[: self._num_scored])
+        return min(self.evidence.nats(int(group.penalty[0])) for group in groups)
+
+    def codes(self, group: Group) -> WordArray:
+        """The label codes of a group's hypotheses."""
+        match self.labelling.about:
+            case "start":
+                return self.labelling.code(self._state_of(group.hypothesis))
+            case "current":
+                return self.labelling.code(group.current)
+            case "hypothesis":
+                return self.labelling.code(group.hypothesis)
+
+
+class _AbstractListed(AbstractWorld):
+    """What worlds that hold every hypothesis in a list have in common."""
+
+    def __init__(self, model: AnyModel, evidence: AbstractEvidence, labelling: Labelling, states: WordArray) -> None:
+        super().__init__(model, evidence, labelling)
+        self._initial = states
+        self._groups = [start_group(states)]
+
+    def _restart(self, evidence: AbstractEvidence) -> None:
+        self.evidence = evidence
+        self._groups = [start_group(self._initial)]
+
+    @property
+    def _filter(self) -> AbstractFilter:
+        if isinstance(self.evidence, FlipEvidence):
+            return FlipFilter(self.evidence.plant, self.evidence)
+        assert isinstance(self.evidence, LawEvidence)
+        return LawFilter(self.evidence, self._initial, self.history)
+
+    def _label_of_listed(self, state: State) -> int:
+        listed = np.flatnonzero(self._initial == state)
+        return self.labelling.code_of(int(listed[0])) if listed.size else NO_LABEL
+
+    def is_allowed(self, action: Action) -> bool:
+        if not super().is_allowed(action) or not isinstance(self.evidence, LawEvidence):
+            return super().is_allowed(action)
+        levels = self.evidence.levels
+        if levels.everywhere[action]:
+            return True
+        return not any(np.any(levels.law[group.current, action] == UNDEFINED) for group in self._groups)
+
+    def _advance(self, step: Step) -> None:
+        filtering = self._filter
+        self.world_steps += sum(group.size for group in self._groups)
+        self._groups = [after for group in self._groups for after in filtering.advance(group, step)]
+
+    def _blocks(self) -> Iterator[Group]:
+        for group in self._groups:
+            for low in range(0, group.size, BLOCK):
+                yield group.only(slice(low, low + BLOCK))
+
+    def _state_of(self, hypothesis: WordArray) -> WordArray:
+        return self._initial[hypothesis]
+
+
+@final
+class ListWorld(_AbstractListed):
+    """A closed world: hypothesis h began in `states[h]`. The bank's states need not be listed."""
+
+    def __init__(
+        self,
+        model: AnyModel,
+        states: Iterable[State] | LongArray | WordArray,
+        bank: Bank,
+        alpha: Fraction,
+        *,
+        labelling: Labelling | None = None,
+        doubts: Doubts | None = None,
+    ) -> None:
+        listed = [int(z) for z in states]
+        if not listed or min(listed) < 0 or max(listed) >= num_states(model):
+            raise TaskError(f"a world lists states in 0 .. {num_states(model) - 1}, at least one")
+        evidence = (
+            FlipEvidence(model, bank, alpha, doubts)
+            if isinstance(model, BooleanPlant)
+            else LawEvidence(model, bank, alpha, doubts)
+        )
+        super().__init__(model, evidence, labelling or label_states(), np.array(listed, dtype=np.uint64))
+
+
+@final
+class MachineWorld(_AbstractListed):
+    """Every state of a machine, with noise or without."""
+
+    def __init__(
+        self,
+        model: Model,
+        bank: Bank,
+        alpha: Fraction,
+        *,
+        labelling: Labelling | None = None,
+        doubts: Doubts | None = None,
+    ) -> None:
+        if model.num_states > MAX_STATES:
+            raise LimitError(f"the machine has {model.num_states} states; worlds of at most {MAX_STATES} are filtered")
+        evidence = LawEvidence(model, bank, alpha, doubts)
+        labels = labelling or label_states(lambda code: model.states[code])
+        super().__init__(model, evidence, labels, np.arange(model.num_states, dtype=np.uint64))

@@ -1,1 +1,0 @@
-"""Named models and the testbed, shared by tests, documentation and benchmarks."""

@@ -1,0 +1,134 @@
+"""Paths of a Boolean plant bit-sliced, 64 to a word: states and both counts of contradicted readings.
+
+A *block* is rows of words. Bit j of word w belongs to path 64 w + j: in row i, bit i of its state; in the rows after
+those, the binary digits, least first, of its `mis`, and then of its flips. Digits are added to by rippling the carry,
+64 paths at once. What the last word holds beyond the last path does not matter.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ascertain.kernels._jit import kernel
+from ascertain.kernels.bank.best import Best, distance, pack, record
+from ascertain.kernels.bank.steps import Tables
+from ascertain.kernels.model.boolean import ALL, NONE, ONE, WordArray, apply_to_slices, transpose_block
+
+
+@kernel
+def run_block(
+    tables: Tables, num_bits: int, mis_rows: int, block: WordArray, width: int, first: int, last: int
+) -> None:
+    """The first `width` words of a block, in place, through the commands sent from position `first` to `last`."""
+    for t in range(first, last):
+        apply_to_slices(tables.gates, tables.offset, tables.sent[t], block, width)
+        _count_reading(tables, num_bits, mis_rows, block, width, t)
+
+
+@kernel
+def replace_block(
+    tables: Tables, num_bits: int, mis_rows: int, source: WordArray, width: int, t: int, w: int, target: WordArray
+) -> None:
+    """`target` becomes the first `width` words of `source` after word w was done at position t."""
+    for row in range(source.shape[0]):
+        for i in range(width):
+            target[row, i] = source[row, i]
+    for i in range(tables.word[w], tables.word[w + 1]):
+        apply_to_slices(tables.gates, tables.offset, tables.commands[i], target, width)
+    _count_reading(tables, num_bits, mis_rows, target, width, t)
+
+
+@kernel
+def finish_children(
+    tables: Tables,
+    num_bits: int,
+    mis_rows: int,
+    block: WordArray,
+    paths: int,
+    t: int,
+    first_word: int,
+    so: int,
+    low: int,
+    high: int,
+    child: WordArray,
+    pair: WordArray,
+    best: Best,
+) -> int:
+    """Replace at t by every alternative from `first_word` on, run to the end and record.
+
+    Returns the first word that could not be recorded for want of room, or the one after the last.
+    """
+    last_word = int(tables.alternative[tables.sent[t] + 1])
+    width = (paths + 63) >> 6
+    for w in range(first_word, last_word):
+        replace_block(tables, num_bits, mis_rows, block, width, t, w, child)
+        run_block(tables, num_bits, mis_rows, child, width, t + 1, tables.sent.size)
+        if not record_block(child, paths, num_bits, mis_rows, so, low, high, pair, best):
+            return w
+    return last_word
+
+
+@kernel
+def append_children(
+    tables: Tables, num_bits: int, mis_rows: int, root: WordArray, t: int, block: WordArray, paths: int, one: WordArray
+) -> int:
+    """Append to a block the first path of `root` after every alternative at position t; how many there are then."""
+    c = tables.sent[t]
+    # Widths and words as everywhere else, so that `replace_block` is not compiled apart for these.
+    for w in range(np.int64(tables.alternative[c]), np.int64(tables.alternative[c + 1])):
+        replace_block(tables, num_bits, mis_rows, root, one.shape[1], t, w, one)
+        bit = np.uint64(paths & 63)
+        for row in range(block.shape[0]):
+            rest = block[row, paths >> 6] & ~(ONE << bit)
+            block[row, paths >> 6] = rest | ((one[row, 0] & ONE) << bit)
+        paths += 1
+    return paths
+
+
+@kernel
+def record_block(
+    block: WordArray,
+    paths: int,
+    num_bits: int,
+    mis_rows: int,
+    so: int,
+    low: int,
+    high: int,
+    pair: WordArray,
+    best: Best,
+) -> bool:
+    """Note where all paths of a block end; False when there was no room for all. `pair` is room for two by 64 words."""
+    states, counts = pair[0], pair[1]
+    digits = (ONE << np.uint64(mis_rows)) - ONE
+    for i in range((paths + 63) >> 6):
+        for row in range(64):
+            states[row] = block[row, i] if row < num_bits else NONE
+            counts[row] = block[num_bits + row, i] if num_bits + row < block.shape[0] else NONE
+        transpose_block(states)
+        transpose_block(counts)
+        for j in range(min(64, paths - 64 * i)):
+            mis = int(np.int64(counts[j] & digits))
+            flips = int(np.int64(counts[j] >> np.uint64(mis_rows)))
+            if not record(best, states[j], pack(mis, so, distance(flips, low, high))):
+                return False
+    return True
+
+
+@kernel
+def _count_reading(tables: Tables, num_bits: int, mis_rows: int, block: WordArray, width: int, t: int) -> None:
+    """Count the reading of position t for the paths that contradict it."""
+    y = tables.readings[t]
+    if y < 0:
+        return
+    tap = block[tables.tap[tables.sent[t]]]
+    right = ALL if y else NONE
+    first = num_bits if tables.trusted[t] else num_bits + mis_rows
+    last = num_bits + mis_rows if tables.trusted[t] else block.shape[0]
+    for i in range(width):
+        carry = tap[i] ^ right
+        for row in range(first, last):
+            if carry == NONE:
+                break
+            digit = block[row, i]
+            block[row, i] = digit ^ carry
+            carry &= digit

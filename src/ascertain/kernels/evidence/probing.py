@@ -1,0 +1,100 @@
+"""What each action would leave of a weighted set of rivals.
+
+Throughout: the *reference* is the state that is believed, rival j is in `current[j]` and counts for `weight[j]`. An
+action multiplies the weight of a rival by the *affinity* of its reading law with the reference's, the sum over readings
+of the square root of the product of the two: 1 when they are equal, 0 when they exclude each other.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ascertain.kernels._jit import kernel
+from ascertain.kernels.model.boolean import ONE, BitArray, WordArray, apply_command, run_states
+from ascertain.types import IntArray
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+@kernel
+def weigh_flips(
+    gates: IntArray,
+    offset: IntArray,
+    tap: IntArray,
+    actions: IntArray,
+    affinity: float,
+    reference: np.uint64,
+    current: WordArray,
+    weight: FloatArray,
+    left: FloatArray,
+    room: WordArray,
+    nothing: BitArray,
+) -> None:
+    """`left[i]` becomes the total weight after `actions[i]` on a Boolean plant: laws are equal or flipped.
+
+    `room` is for as many states as there are rivals, which go through each action together; `nothing` has no rows.
+    """
+    for i in range(actions.size):
+        a = actions[i]
+        bit = np.uint64(tap[a])
+        believed = (apply_command(gates, offset, a, reference) >> bit) & ONE
+        for j in range(current.size):
+            room[j] = current[j]
+        run_states(gates, offset, tap, room, actions[i : i + 1], nothing)
+        equal, other = 0.0, 0.0
+        for j in range(current.size):
+            # Both sums without a branch, which could not be foreseen: adding nothing changes nothing.
+            same = (room[j] >> bit) & ONE == believed
+            equal += weight[j] if same else 0.0
+            other += 0.0 if same else weight[j]
+        left[i] = equal + affinity * other
+
+
+@kernel
+def step_flips(
+    gates: IntArray,
+    offset: IntArray,
+    tap: IntArray,
+    a: int,
+    affinity: float,
+    reference: np.uint64,
+    current: WordArray,
+    weight: FloatArray,
+) -> np.uint64:
+    """Lead the rivals through one command, in place, weights included; returns where the reference goes."""
+    bit = np.uint64(tap[a])
+    after = apply_command(gates, offset, a, reference)
+    believed = (after >> bit) & ONE
+    for j in range(current.size):
+        current[j] = apply_command(gates, offset, a, current[j])
+        if (current[j] >> bit) & ONE != believed:
+            weight[j] *= affinity
+    return after
+
+
+@kernel
+def weigh_laws(
+    law: IntArray,
+    actions: IntArray,
+    affinity: FloatArray,
+    reference: int,
+    current: WordArray,
+    weight: FloatArray,
+    left: FloatArray,
+) -> None:
+    """`left[i]` becomes the total weight after `actions[i]` on a machine, -1 where some state lacks the action."""
+    for i in range(actions.size):
+        a = actions[i]
+        believed = law[reference, a]
+        total = 0.0
+        lacking = believed < 0
+        for j in range(current.size):
+            k = law[current[j], a]
+            if k < 0:
+                lacking = True
+            else:
+                total += weight[j] * affinity[believed, k]
+        left[i] = -1.0 if lacking else total

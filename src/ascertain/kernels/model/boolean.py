@@ -1,0 +1,275 @@
+"""Boolean plants simulated: one state, many states, and many states bit-sliced, 64 to a word.
+
+Throughout: `gates`, `offset` and `tap` are a plant's arrays; t is a gate's target, a and b are its sources; c is a
+command. Of *slices*, row i holds bit i of every state: bit j of `slices[i, w]` is bit i of state 64 w + j, so that one
+word operation does a gate for 64 states. Slices and arrays of states are worked on in tiles that stay in the cache,
+whole words of commands at a time. Shifts want both sides unsigned: Numba makes a float of an unsigned and a signed.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ascertain.kernels._jit import kernel
+from ascertain.kernels.model.boolean_code import AND, CLEAR, CNOT, COPY, NOT, OR, SET, TOFFOLI, XOR
+from ascertain.types import IntArray
+
+WordArray: TypeAlias = npt.NDArray[np.uint64]
+"""States, or slices of them."""
+BitArray: TypeAlias = npt.NDArray[np.uint8]
+"""Readings, one to a byte."""
+
+ONE = np.uint64(1)
+NONE = np.uint64(0)
+ALL = np.uint64(2**64 - 1)
+LOW_HALF = np.uint64(2**32 - 1)
+STATE_TILE = 1024
+"""States that go through a whole word of commands together."""
+SLICE_TILE = 128
+"""Words of each slice that do; with 24 bits they take 24 kB."""
+
+
+@kernel
+def apply_command(gates: IntArray, offset: IntArray, c: int, state: np.uint64) -> np.uint64:
+    """One state after the gates of command c."""
+    for g in range(offset[c], offset[c + 1]):
+        op = gates[g, 0]
+        t = np.uint64(gates[g, 1])
+        x = (state >> np.uint64(gates[g, 2])) & ONE
+        y = (state >> np.uint64(gates[g, 3])) & ONE
+        if op == CNOT:
+            state ^= x << t
+        elif op == TOFFOLI:
+            state ^= (x & y) << t
+        elif op == NOT:
+            state ^= ONE << t
+        else:
+            state &= ~(ONE << t)
+            if op == AND:
+                state |= (x & y) << t
+            elif op == OR:
+                state |= (x | y) << t
+            elif op == XOR:
+                state |= (x ^ y) << t
+            elif op == COPY:
+                state |= x << t
+            elif op == SET:
+                state |= ONE << t
+    return state
+
+
+@kernel
+def run_state(
+    gates: IntArray, offset: IntArray, tap: IntArray, state: np.uint64, commands: IntArray, readings: BitArray
+) -> np.uint64:
+    """One state after a word of commands; `readings[i]` becomes the bit tapped after command i."""
+    for i in range(commands.size):
+        c = commands[i]
+        state = apply_command(gates, offset, c, state)
+        readings[i] = (state >> np.uint64(tap[c])) & ONE
+    return state
+
+
+@kernel
+def run_states(
+    gates: IntArray, offset: IntArray, tap: IntArray, states: WordArray, commands: IntArray, readings: BitArray
+) -> None:
+    """Every state, in place, through a word of commands; `readings[i, j]` becomes what state j shows at command i.
+
+    `readings` may have no rows, when only the states are wanted.
+    """
+    for low in range(0, states.size, STATE_TILE):
+        high = min(low + STATE_TILE, states.size)
+        tile = states[low:high]
+        for i in range(commands.size):
+            c = commands[i]
+            for g in range(offset[c], offset[c + 1]):
+                _gate_on_states(gates[g, 0], gates[g, 1], gates[g, 2], gates[g, 3], tile)
+            if readings.shape[0] > 0:
+                row = readings[i, low:high]
+                bit = np.uint64(tap[c])
+                for j in range(tile.size):
+                    row[j] = np.uint8((tile[j] >> bit) & ONE)
+
+
+@kernel
+def _gate_on_states(op: int, target: int, source: int, other: int, states: WordArray) -> None:
+    """One gate on every state. Each loop is branch-free, so that it is vectorised."""
+    t, a, b = np.uint64(target), np.uint64(source), np.uint64(other)
+    bit = ONE << t
+    kept = ~bit
+    if op == AND:
+        for j in range(states.size):
+            s = states[j]
+            states[j] = (s & kept) | ((((s >> a) & (s >> b)) & ONE) << t)
+    elif op == OR:
+        for j in range(states.size):
+            s = states[j]
+            states[j] = (s & kept) | ((((s >> a) | (s >> b)) & ONE) << t)
+    elif op == XOR:
+        for j in range(states.size):
+            s = states[j]
+            states[j] = (s & kept) | ((((s >> a) ^ (s >> b)) & ONE) << t)
+    elif op == COPY:
+        for j in range(states.size):
+            s = states[j]
+            states[j] = (s & kept) | (((s >> a) & ONE) << t)
+    elif op == CNOT:
+        for j in range(states.size):
+            s = states[j]
+            states[j] = s ^ (((s >> a) & ONE) << t)
+    elif op == TOFFOLI:
+        for j in range(states.size):
+            s = states[j]
+            states[j] = s ^ ((((s >> a) & (s >> b)) & ONE) << t)
+    elif op == NOT:
+        for j in range(states.size):
+            states[j] ^= bit
+    elif op == SET:
+        for j in range(states.size):
+            states[j] |= bit
+    elif op == CLEAR:
+        for j in range(states.size):
+            states[j] &= kept
+
+
+@kernel
+def run_slices(
+    gates: IntArray,
+    offset: IntArray,
+    tap: IntArray,
+    slices: WordArray,
+    commands: IntArray,
+    readings: WordArray,
+    tile: WordArray,
+) -> None:
+    """Every sliced state, in place, through a word of commands; `readings[i]` becomes the slice tapped at command i.
+
+    `readings` may have no rows. `tile` is room for a row of SLICE_TILE words for each bit: rows of the slices
+    themselves lie a power of two apart and would push each other out of the cache.
+    """
+    num_bits, num_words = slices.shape
+    for low in range(0, num_words, SLICE_TILE):
+        width = min(SLICE_TILE, num_words - low)
+        for bit in range(num_bits):
+            for w in range(width):
+                tile[bit, w] = slices[bit, low + w]
+        for i in range(commands.size):
+            c = commands[i]
+            apply_to_slices(gates, offset, c, tile, width)
+            if readings.shape[0] > 0:
+                for w in range(width):
+                    readings[i, low + w] = tile[tap[c], w]
+        for bit in range(num_bits):
+            for w in range(width):
+                slices[bit, low + w] = tile[bit, w]
+
+
+@kernel
+def apply_to_slices(gates: IntArray, offset: IntArray, c: int, slices: WordArray, width: int) -> None:
+    """The first `width` words of every slice after the gates of command c."""
+    for g in range(offset[c], offset[c + 1]):
+        op = gates[g, 0]
+        t, a, b = slices[gates[g, 1]], slices[gates[g, 2]], slices[gates[g, 3]]
+        if op == AND:
+            for w in range(width):
+                t[w] = a[w] & b[w]
+        elif op == OR:
+            for w in range(width):
+                t[w] = a[w] | b[w]
+        elif op == XOR:
+            for w in range(width):
+                t[w] = a[w] ^ b[w]
+        elif op == COPY:
+            for w in range(width):
+                t[w] = a[w]
+        elif op == CNOT:
+            for w in range(width):
+                t[w] ^= a[w]
+        elif op == TOFFOLI:
+            for w in range(width):
+                t[w] ^= a[w] & b[w]
+        elif op == NOT:
+            for w in range(width):
+                t[w] = ~t[w]
+        elif op == SET:
+            for w in range(width):
+                t[w] = ALL
+        elif op == CLEAR:
+            for w in range(width):
+                t[w] = NONE
+
+
+@kernel
+def slice_states(states: WordArray, slices: WordArray, block: WordArray) -> None:
+    """Fill `slices` from states; what is left over in the last word is zero. `block` is room for 64 words."""
+    num_bits, num_words = slices.shape
+    for w in range(num_words):
+        for j in range(64):
+            at = 64 * w + j
+            block[j] = states[at] if at < states.size else NONE
+        transpose_block(block)
+        for bit in range(num_bits):
+            slices[bit, w] = block[bit]
+
+
+@kernel
+def join_slices(slices: WordArray, states: WordArray, block: WordArray) -> None:
+    """Fill `states` from slices; the inverse of `slice_states`."""
+    num_bits, num_words = slices.shape
+    for w in range(num_words):
+        for bit in range(64):
+            block[bit] = slices[bit, w] if bit < num_bits else NONE
+        transpose_block(block)
+        for j in range(min(64, states.size - 64 * w)):
+            states[64 * w + j] = block[j]
+
+
+@kernel
+def transpose_block(block: WordArray) -> None:
+    """Swap bit j of word i with bit i of word j, for all i and j below 64.
+
+    In six rounds: blocks of 32 words by 32 bits are exchanged across the diagonal, then blocks of 16 within each
+    quarter, and so on down to single bits.
+    """
+    width = 32
+    low = LOW_HALF
+    for _ in range(6):
+        shift = np.uint64(width)
+        for i in range(64):
+            if i & width == 0:
+                differ = ((block[i] >> shift) ^ block[i + width]) & low
+                block[i + width] ^= differ
+                block[i] ^= differ << shift
+        width >>= 1
+        low ^= low << np.uint64(width)
+
+
+@kernel
+def fill_slices(slices: WordArray, first: int) -> None:
+    """Fill slices with the states 64 first, 64 first + 1, ...: all states of a plant, when they begin at 0."""
+    num_bits, num_words = slices.shape
+    for bit in range(num_bits):
+        if bit < 6:
+            # Within a word bit i of the number j is 1 where j >> i is odd: 0xAAAA... for i = 0, 0xCCCC... for 1.
+            pattern = NONE
+            for j in range(64):
+                pattern |= np.uint64((j >> bit) & 1) << np.uint64(j)
+            for w in range(num_words):
+                slices[bit, w] = pattern
+        else:
+            for w in range(num_words):
+                slices[bit, w] = ALL if ((first + w) >> (bit - 6)) & 1 else NONE
+
+
+@kernel
+def run_each(gates: IntArray, offset: IntArray, states: WordArray, commands: IntArray) -> None:
+    """Every state, in place, through a word of commands of its own, `commands[j]` for state j."""
+    for j in range(states.size):
+        state = states[j]
+        for i in range(commands.shape[1]):
+            state = apply_command(gates, offset, commands[j, i], state)
+        states[j] = state

@@ -1,0 +1,1 @@
+"""Inner loops of partition refinement and of pairs of states."""

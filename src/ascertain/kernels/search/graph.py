@@ -1,0 +1,303 @@
+"""The graph of configurations that a search has met: nodes kept once, with bounds, and their branches.
+
+Throughout: v is a node, k its size, e an edge, a an action, y a reading. A member is one integer, `state << bits |
+label`; a node's members are ascending. In a task about the start the labels of a node are renamed in the order of first
+appearance, because D depends only on which members have equal labels: configurations that differ by names are one node.
+
+Nodes lie one after another in `members` (and, for mean costs, `weights`). An edge is an action that every member allows
+and that may be of use: not one that leads to two labels in one state or to another branch known to be infinite, nor
+back to the same node, nor one with the same branches as another edge and no lower cost. The *value* of an edge is its
+cost plus the largest bound of its branches; for mean costs it is the cost times the node's weight plus the sum of the
+bounds.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ascertain.kernels._jit import kernel
+from ascertain.kernels.search.bounds import INFINITE, Tables, bound_members
+from ascertain.types import IntArray, LongArray
+
+HASH_MASK = 2**40 - 1
+NODES, MEMBERS, EDGES, CHILDREN, EXPANDED, VISITS = range(6)
+"""Places in `Graph.used`."""
+
+
+class Graph(NamedTuple):
+    """What a search writes; see the module."""
+
+    slot: IntArray
+    """Open addressing: a node, or -1."""
+    digest: LongArray
+    first_member: LongArray
+    members: IntArray
+    weights: LongArray
+    """Beside `members` for mean costs; otherwise of length 1 and unused."""
+    total: LongArray
+    """The weight of each node; 1 for worst costs."""
+    lower: LongArray
+    upper: LongArray
+    plan: IntArray
+    """The action that attains `upper`, or -1."""
+    first_edge: LongArray
+    num_edges: IntArray
+    """-1 where the node has not been expanded."""
+    edge_action: IntArray
+    first_child: LongArray
+    child: IntArray
+    used: LongArray
+    """How much of each array is in use, and counts of the work done."""
+
+
+class Scratch(NamedTuple):
+    """Room for one expansion."""
+
+    key: LongArray
+    weight: LongArray
+    code: IntArray
+    rename: IntArray
+    """Label to new label; -1 between uses."""
+    family: IntArray
+    """The branches of the edge that is being made."""
+
+
+@kernel
+def branch(tables: Tables, code: IntArray, weight: LongArray, k: int, action: int, scratch: Scratch) -> int:
+    """Sort the members by reading, successor and label into `scratch.key` as (reading << 31 | member); return how many.
+
+    -1 when a member forbids the action, -2 when two labels meet in one state with the same reading.
+    """
+    bits = tables.bits
+    mask = (1 << bits) - 1
+    current = len(tables.state_label) > 0
+    key = scratch.key
+    for i in range(k):
+        s = int(code[i]) >> bits
+        to = int(tables.successor[s, action])
+        if to < 0:
+            return -1
+        label = int(tables.state_label[to]) if current else int(code[i]) & mask
+        x = (int(tables.reading[s, action]) << 31) | (to << bits) | label
+        w = int(weight[i]) if tables.mean else 1
+        j = i
+        while j > 0 and key[j - 1] > x:
+            key[j] = key[j - 1]
+            scratch.weight[j] = scratch.weight[j - 1]
+            j -= 1
+        key[j] = x
+        scratch.weight[j] = w
+    size = 0
+    for i in range(k):
+        if size > 0 and key[size - 1] == key[i]:
+            scratch.weight[size - 1] += scratch.weight[i]
+            continue
+        if size > 0 and (int(key[size - 1]) >> bits) == (int(key[i]) >> bits):
+            return -2
+        key[size] = key[i]
+        scratch.weight[size] = scratch.weight[i]
+        size += 1
+    return size
+
+
+@kernel
+def rename_labels(tables: Tables, scratch: Scratch, begin: int, end: int) -> int:
+    """Write the members at `begin .. end - 1` of `scratch.key` to `scratch.code`, labels renamed; the number of labels.
+
+    In a task about the current state names are kept and the number is 1 or more than 1.
+    """
+    mask = (1 << tables.bits) - 1
+    current = len(tables.state_label) > 0
+    low = (1 << 31) - 1
+    num_labels = 0
+    for i in range(begin, end):
+        x = int(scratch.key[i]) & low
+        label = x & mask
+        if scratch.rename[label] < 0:
+            scratch.rename[label] = label if current else num_labels
+            num_labels += 1
+        scratch.code[i - begin] = (x & ~mask) | int(scratch.rename[label])
+    for i in range(begin, end):
+        scratch.rename[int(scratch.key[i]) & mask] = -1
+    return num_labels
+
+
+@kernel
+def find_node(graph: Graph, mean: bool, code: IntArray, weight: LongArray, k: int) -> tuple[int, int, int]:
+    """The node with these members (-1 if there is none), its place in `slot`, and the digest."""
+    h = k
+    for i in range(k):
+        h = (h * 1000003 + int(code[i])) & HASH_MASK
+        if mean:
+            h = (h * 1000003 + (int(weight[i]) & 0xFFFFF)) & HASH_MASK
+    h = ((h ^ (h >> 17)) * 5915587) & HASH_MASK
+    place = (h ^ (h >> 20)) & (len(graph.slot) - 1)
+    while graph.slot[place] >= 0:
+        v = int(graph.slot[place])
+        if graph.digest[v] == h and same_members(graph, mean, v, code, weight, k):
+            return v, place, h
+        place = (place + 1) & (len(graph.slot) - 1)
+    return -1, place, h
+
+
+@kernel
+def same_members(graph: Graph, mean: bool, v: int, code: IntArray, weight: LongArray, k: int) -> bool:
+    """Whether node v has exactly these members, and for mean costs these weights."""
+    first = int(graph.first_member[v])
+    if graph.first_member[v + 1] - first != k:
+        return False
+    for i in range(k):
+        if graph.members[first + i] != code[i]:
+            return False
+        if mean and graph.weights[first + i] != weight[i]:
+            return False
+    return True
+
+
+@kernel
+def add_node(
+    graph: Graph, mean: bool, code: IntArray, weight: LongArray, k: int, place: int, digest: int, bound: int
+) -> int:
+    """Append a node; the caller has looked it up, knows its bound and has made sure that there is room."""
+    v = int(graph.used[NODES])
+    first = int(graph.used[MEMBERS])
+    total = 0
+    for i in range(k):
+        graph.members[first + i] = code[i]
+        if mean:
+            graph.weights[first + i] = weight[i]
+            total += int(weight[i])
+    graph.slot[place] = v
+    graph.digest[v] = digest
+    graph.first_member[v] = first
+    graph.first_member[v + 1] = first + k
+    graph.total[v] = total if mean else 1
+    graph.lower[v] = bound
+    # Two members have only each other to be told from, so the pair bound is attained.
+    graph.upper[v] = bound if k == 2 else INFINITE
+    graph.plan[v] = -1
+    graph.num_edges[v] = -1
+    graph.used[NODES] = v + 1
+    graph.used[MEMBERS] = first + k
+    return v
+
+
+@kernel
+def intern_node(tables: Tables, graph: Graph, code: IntArray, weight: LongArray, k: int) -> int:
+    """The node with these members, added if it is new; the caller has made sure that there is room."""
+    v, place, digest = find_node(graph, tables.mean, code, weight, k)
+    if v >= 0:
+        return v
+    bound = bound_members(tables, code, weight, k)
+    return add_node(graph, tables.mean, code, weight, k, place, digest, bound)
+
+
+@kernel
+def expand(tables: Tables, graph: Graph, scratch: Scratch, v: int) -> None:
+    """Make the edges of v, adding the nodes that they lead to; the caller has made sure that there is room."""
+    first = int(graph.first_member[v])
+    k = int(graph.first_member[v + 1]) - first
+    code = graph.members[first : first + k]
+    weight = graph.weights[first : first + k] if tables.mean else graph.weights
+    graph.first_edge[v] = graph.used[EDGES]
+    graph.num_edges[v] = 0
+    graph.used[EXPANDED] += 1
+    for a in range(len(tables.cost)):
+        size = branch(tables, code, weight, k, a, scratch)
+        if size < 0:
+            continue
+        count = collect_branches(tables, graph, scratch, size, v)
+        if count >= 0:
+            keep_edge(tables, graph, scratch.family, v, a, count)
+
+
+@kernel
+def collect_branches(tables: Tables, graph: Graph, scratch: Scratch, size: int, v: int) -> int:
+    """The nodes of what is left after each reading, ascending, in `scratch.family`; -1 when the action is no use to v.
+
+    Pure branches are left out. An action is no use when a branch is infinite or is v itself.
+    """
+    count = 0
+    begin = 0
+    while begin < size:
+        end = begin + 1
+        y = int(scratch.key[begin]) >> 31
+        while end < size and (int(scratch.key[end]) >> 31) == y:
+            end += 1
+        if rename_labels(tables, scratch, begin, end) > 1:
+            k = end - begin
+            weight = scratch.weight[begin:end]
+            u, place, digest = find_node(graph, tables.mean, scratch.code, weight, k)
+            if u < 0:
+                bound = bound_members(tables, scratch.code, weight, k)
+                if bound >= INFINITE:
+                    return -1
+                u = add_node(graph, tables.mean, scratch.code, weight, k, place, digest, bound)
+            if u == v or graph.lower[u] >= INFINITE:
+                return -1
+            count = insert_child(graph, scratch.family, count, u, tables.mean)
+        begin = end
+    return count
+
+
+@kernel
+def insert_child(graph: Graph, family: IntArray, count: int, u: int, mean: bool) -> int:
+    """Insert u into the ascending family; a second branch to the same node matters only to a sum."""
+    j = count
+    while j > 0 and family[j - 1] > u:
+        j -= 1
+    if not mean and j > 0 and family[j - 1] == u:
+        return count
+    for i in range(count, j, -1):
+        family[i] = family[i - 1]
+    family[j] = u
+    return count + 1
+
+
+@kernel
+def keep_edge(tables: Tables, graph: Graph, family: IntArray, v: int, a: int, count: int) -> None:
+    """Append the edge, unless another edge of v has the same branches: then the cheaper action stays."""
+    begin = int(graph.first_edge[v])
+    for e in range(begin, begin + int(graph.num_edges[v])):
+        first = int(graph.first_child[e])
+        if graph.first_child[e + 1] - first != count:
+            continue
+        i = 0
+        while i < count and graph.child[first + i] == family[i]:
+            i += 1
+        if i == count:
+            if tables.cost[a] < tables.cost[graph.edge_action[e]]:
+                graph.edge_action[e] = a
+            return
+    e = int(graph.used[EDGES])
+    first = int(graph.used[CHILDREN])
+    for i in range(count):
+        graph.child[first + i] = family[i]
+    graph.edge_action[e] = a
+    graph.first_child[e] = first
+    graph.first_child[e + 1] = first + count
+    graph.used[EDGES] = e + 1
+    graph.used[CHILDREN] = first + count
+    graph.num_edges[v] += 1
+
+
+@kernel
+def rehash(slot: IntArray, digest: LongArray, count: int) -> None:
+    """Enter the first `count` nodes into an empty table."""
+    mask = len(slot) - 1
+    for v in range(count):
+        h = int(digest[v])
+        place = (h ^ (h >> 20)) & mask
+        while slot[place] >= 0:
+            place = (place + 1) & mask
+        slot[place] = v
+
+
+@kernel
+def bound_again(tables: Tables, graph: Graph) -> None:
+    """Raise the lower bounds of all nodes to what `bound_members` now says."""
+    for v in range(int(graph.used[NODES])):
+        first = int(graph.first_member[v])
+        k = int(graph.first_member[v + 1]) - first
+        bound = bound_members(tables, graph.members[first : first + k], graph.weights, k)
+        graph.lower[v] = max(graph.lower[v], bound)

@@ -1,0 +1,68 @@
+"""Entrances: from where, and by which command, a Boolean plant would enter a state that it must never enter.
+
+Reversible gates undo themselves, so a reversible command has one entrance into each such state: its gates backwards.
+The entrances of all reversible commands are found among millions of states by their lowest bits first, which a small
+table holds. Other commands are done to every state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import final
+
+import numpy as np
+
+from ascertain.evidence.worlds import AbstractWorld
+from ascertain.kernels.model.boolean import WordArray, run_states
+from ascertain.model.boolean import BooleanPlant
+from ascertain.types import Action, BoolArray, State
+
+LOW_BITS = 16
+
+
+@final
+class Entrances:
+    """Into the states `never` of a plant, by the commands given."""
+
+    def __init__(self, plant: BooleanPlant, actions: Iterable[Action], never: WordArray) -> None:
+        self._plant, self._never = plant, never
+        self._actions = tuple(actions)
+        self._before = {
+            a: np.array([undo(plant, int(z), a) for z in never], dtype=np.uint64)
+            for a in self._actions
+            if plant.commands[a].is_reversible
+        }
+        self._may_enter: BoolArray = np.zeros(1 << LOW_BITS, dtype=np.bool_)
+        for states in self._before.values():
+            self._may_enter[states & np.uint64((1 << LOW_BITS) - 1)] = True
+
+    def find_open(self, world: AbstractWorld) -> frozenset[Action]:
+        """The actions by which some state outside, not beaten, would enter; found in one pass over what is left."""
+        pending = set(self._actions)
+
+        def look(states: WordArray) -> BoolArray:
+            near = states[self._may_enter[states & np.uint64((1 << LOW_BITS) - 1)]]
+            near = near[~np.isin(near, self._never)]
+            outside = states[~np.isin(states, self._never)] if len(pending - self._before.keys()) else states
+            for action in sorted(pending):
+                if self._enters(action, near, outside):
+                    pending.remove(action)
+            return np.array([not pending])
+
+        world.may_be_in(look)
+        return frozenset(self._actions) - pending
+
+    def _enters(self, action: Action, near: WordArray, outside: WordArray) -> bool:
+        if action in self._before:
+            return bool(near.size) and bool(np.isin(near, self._before[action]).any())
+        plant, after = self._plant, outside.copy()
+        command = np.array([action], dtype=np.int32)
+        run_states(plant.gates, plant.offset, plant.tap, after, command, np.empty((0, 0), dtype=np.uint8))
+        return bool(np.isin(after, self._never).any())
+
+
+def undo(plant: BooleanPlant, state: State, command: Action) -> State:
+    """The one state that a reversible command leads to this one."""
+    for gate in reversed(plant.commands[command].gates):
+        state = gate.apply(state)
+    return state

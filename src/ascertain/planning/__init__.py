@@ -1,0 +1,1 @@
+"""Policies under noise: information states, controllers, and bounds from both sides."""

@@ -1,0 +1,140 @@
+"""From a problem file to an observer's settings, and to what compiles its bank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TypeAlias
+
+from ascertain.bank.operation import Operation
+from ascertain.errors import TaskError, did_you_mean
+from ascertain.evidence.dynamics import next_state
+from ascertain.evidence.evidence import Doubts
+from ascertain.model import Machine
+from ascertain.observer.banks import HypothesesBank, OperationBank
+from ascertain.observer.names import CompilerName, PolicyName, ProbingName
+from ascertain.observer.settings import ObserverSettings
+from ascertain.problem.operation import pose_operation
+from ascertain.problem.problem import AnyProblem, HiddenProblem
+from ascertain.rational import rational_field
+from ascertain.task.bank import Bank
+from ascertain.task.hidden_task import HiddenTask
+from ascertain.task.plant_task import PlantTask, Question
+from ascertain.types import UNDEFINED, Action, State
+
+MakeBank: TypeAlias = Callable[[], Bank]
+MAX_EVEN_BITS = 16
+"""The largest plant all of whose states are taken as candidates, evenly, when the problem says nothing better."""
+
+
+def pose_observer(
+    problem: AnyProblem,
+    *,
+    policy: PolicyName | None = None,
+    alpha: Fraction | int | str | None = None,
+    probing: ProbingName | None = None,
+    budget: int | None = None,
+    threshold: Fraction | int | str | None = None,
+    against: CompilerName | None = None,
+) -> tuple[ObserverSettings, MakeBank | None]:
+    """The settings of a problem's observer and what compiles its bank; what is given here goes before the file.
+
+    A question at another alpha is another question: the settings' question has the alpha that is used. Without a
+    nominal, in the file or from an operation, the policy is eager unless another one is asked for here. `against`
+    names a second compiler whose map is to be compared with the first one's.
+    """
+    section, question = problem.observe, problem.question
+    if alpha is not None:
+        question = replace(question, alpha=rational_field(alpha, "alpha", TaskError))
+    operation = None
+    if not isinstance(problem, HiddenProblem) and problem.operation is not None:
+        operation = pose_operation(problem)
+    nominal = _nominal(problem, question, operation)
+    make_bank = _make_bank(problem, question, operation, against)
+    if nominal is None and make_bank is None:
+        raise TaskError(
+            f"{problem.path}: the plant has {_num_bits(question)} bits, too many to take every state for a candidate; "
+            "name a nominal in [observe], or describe an [operation]"
+        )
+    settings = ObserverSettings(
+        question=question,
+        alpha=question.alpha,
+        nominal=nominal,
+        policy=policy or ("eager" if nominal is None else section.policy),
+        threshold=section.threshold if threshold is None else rational_field(threshold, "threshold", TaskError),
+        budget=section.budget if budget is None else budget,
+        nominal_share=section.nominal_share,
+        rejection=section.rejection,
+        doubts=Doubts(section.doublings),
+        probing=probing or section.probing or default_probing(question),
+        limits=_limits(problem, question),
+    )
+    if make_bank is None and settings.policy in {"eager", "reuse"}:
+        raise TaskError(
+            f"{problem.path}: the policy {settings.policy!r} needs a bank, and the problem has none; describe an "
+            "[operation], list the hypotheses, or use the policy readwise"
+        )
+    return settings, make_bank
+
+
+def end_as_sent(operation: Operation) -> State | None:
+    """Where the log as sent ends; None when it cannot be done."""
+    state = operation.start
+    for command in operation.sent.tolist():
+        state = next_state(operation.model, state, command)
+        if state == UNDEFINED:
+            return None
+    return state
+
+
+def _nominal(problem: AnyProblem, question: Question, operation: Operation | None) -> State | None:
+    if problem.observe.nominal is not None:
+        name, where = problem.observe.nominal, f"{problem.path}: [observe] nominal"
+        if isinstance(question, HiddenTask):
+            return question.hypothesis_named(name, where)
+        return question.model.state_named(name, where)
+    return None if operation is None else end_as_sent(operation)
+
+
+def _make_bank(
+    problem: AnyProblem, question: Question, operation: Operation | None, against: CompilerName | None
+) -> MakeBank | None:
+    if operation is not None:
+        return OperationBank(operation, problem.observe.compiler, problem.observe.shells, against=against)
+    states = _listed(question)
+    return None if states is None else HypothesesBank(states)
+
+
+def _listed(question: Question) -> Sequence[State] | None:
+    """The candidates that stand for all hypotheses, where they can be listed."""
+    if isinstance(question, HiddenTask):
+        return range(question.num_hypotheses)
+    if not isinstance(question, PlantTask):
+        return question.state.tolist()
+    if question.states is None and question.plant.num_bits <= MAX_EVEN_BITS:
+        return range(1 << question.plant.num_bits)
+    return question.states
+
+
+def _limits(problem: AnyProblem, question: Question) -> dict[Action, int]:
+    names = question.model.actions
+    limits = problem.observe.limits or {}
+    for name in limits:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise TaskError(f"{problem.path}: [observe] limits: {name!r} is not an action of the question{hint}")
+    usable = question.actions if isinstance(question, PlantTask) else range(len(names))
+    index = {name: a for a, name in enumerate(names)}
+    return {index[name]: limit for name, limit in limits.items() if index[name] in usable}
+
+
+def _num_bits(question: Question) -> int:
+    return question.plant.num_bits if isinstance(question, PlantTask) else 0
+
+
+def default_probing(question: Question) -> ProbingName:
+    """By plan without noise; with it, by what separates best on a machine or a hidden model, in turn on a plant."""
+    if isinstance(question, PlantTask):
+        return "round-robin"
+    return "planned" if isinstance(question.model, Machine) else "separating"

@@ -1,0 +1,93 @@
+"""From the section [operation] of a problem file and its log to an operation, every name checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from ascertain.bank.operation import MAX_WORD, Operation, Word
+from ascertain.errors import FileError, TaskError, did_you_mean
+from ascertain.model import Model
+from ascertain.model.boolean import BooleanPlant
+from ascertain.problem.problem import Problem
+from ascertain.problem.sections import OperationSection
+from ascertain.task.log import Record, read_log
+from ascertain.types import UNDEFINED, State
+
+
+def pose_operation(problem: Problem) -> Operation:
+    """The operation that a problem file describes."""
+    section = problem.operation
+    if section is None:
+        raise TaskError(f'{problem.path}: a section [operation] with log = "FILE" is needed')
+    model, records = problem.operated, read_log(section.log)
+    if section.replaced > len(records):
+        raise TaskError(
+            f"{problem.path}: [operation] replaced is {section.replaced}, but {section.log} has {len(records)} commands"
+        )
+    where = f"{problem.path}: [operation] "
+    return Operation(
+        model=model,
+        start=_start(model, section, where),
+        sent=np.array([_command(model, section.log, record) for record in records], dtype=np.int32),
+        readings=np.array([_reading(model, section.log, record) for record in records], dtype=np.int32),
+        trusted=np.array([record.trusted for record in records]),
+        alternatives=read_alternatives(model.actions, section.alternatives, f"{where}alternatives"),
+        max_replaced=section.replaced,
+        replacement_window=section.replacement_window,
+        flip_window=section.flip_window,
+    )
+
+
+def read_alternatives(
+    actions: tuple[str, ...], table: Mapping[str, Iterable[str | tuple[str, ...]]], where: str
+) -> tuple[tuple[Word, ...], ...]:
+    """For every command the words that may replace it; commands that are not named have those of "*", or none."""
+    for command in table:
+        if command != "*" and command not in actions:
+            raise TaskError(f"{where}: {command!r} is not a command of the model{did_you_mean(command, actions)}")
+    index = {name: a for a, name in enumerate(actions)}
+    default = tuple(table.get("*", ()))
+    return tuple(
+        tuple(dict.fromkeys(_word(index, word, where) for word in table.get(command, default))) for command in actions
+    )
+
+
+def _word(index: Mapping[str, int], word: str | tuple[str, ...], where: str) -> Word:
+    names = (word,) if isinstance(word, str) and word in index else word.split() if isinstance(word, str) else word
+    for name in names:
+        if name not in index:
+            raise TaskError(f"{where}: {name!r} is not a command of the model{did_you_mean(name, index)}")
+    if len(names) > MAX_WORD:
+        raise TaskError(f"{where}: a word has {len(names)} commands; at most {MAX_WORD} are read")
+    return tuple(index[name] for name in names)
+
+
+def _start(model: Model | BooleanPlant, section: OperationSection, where: str) -> State:
+    if section.start is not None:
+        return model.state_named(section.start, f"{where}start")
+    initial = () if isinstance(model, BooleanPlant) else model.initial
+    if len(initial) != 1:
+        raise TaskError(f'{where}start: the state that the operation started in is needed, such as start = "s0"')
+    return initial[0]
+
+
+def _command(model: Model | BooleanPlant, path: Path, record: Record) -> int:
+    names = model.actions
+    if record.command not in names:
+        hint = did_you_mean(record.command, names)
+        raise FileError(f"{path}:{record.line}: {record.command!r} is not a command of the model{hint}")
+    return names.index(record.command)
+
+
+def _reading(model: Model | BooleanPlant, path: Path, record: Record) -> int:
+    """The reading's index; a blank says that nothing was read."""
+    names = model.readings
+    if record.reading in names:
+        return names.index(record.reading)
+    if record.reading == "":
+        return UNDEFINED
+    hint = did_you_mean(record.reading, names) or f"; readings are {', '.join(names[:8])}"
+    raise FileError(f"{path}:{record.line}: {record.reading!r} is not a reading of the model{hint}")

@@ -1,0 +1,271 @@
+"""The problem file: a task in TOML, every key checked.
+
+The file states the model, the hypotheses and their labels, costs, a reset, safety, noise and risk, an operation that
+went before and how to observe (`sections.py`); `docs/formats.md` lists the keys. Paths are relative to the file. A key
+that is not known is an error that offers the one that was probably meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+from ascertain.errors import AscertainError, FileError, LimitError, TaskError
+from ascertain.model import BooleanPlant, Model
+from ascertain.model.boolean import MAX_ENUMERATED_BITS
+from ascertain.model.files.text import read_text
+from ascertain.model.files.toml_text import parse_toml
+from ascertain.model.hidden import HiddenModel
+from ascertain.model.network import BooleanNetwork
+from ascertain.problem.fields import (
+    check_keys,
+    read_names,
+    read_one_of,
+    read_probability,
+    read_rational,
+    read_section,
+    read_value,
+)
+from ascertain.problem.sections import ObserveSection, OperationSection, read_observe, read_operation
+from ascertain.problem.source import read_source
+from ascertain.task.hidden_task import Beliefs, HiddenTask, pose_hidden, read_beliefs
+from ascertain.task.plant_task import PlainQuestion, pose_plant
+from ascertain.task.pose import Log, Pattern, Reset, pose, prepare
+from ascertain.task.task import Task
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "task": ("hypotheses", "label", "about", "actions"),
+    "reset": ("action", "reading", "to"),
+    "safety": ("never",),
+    "noise": ("flip",),
+    "risk": ("alpha", "beta"),
+    "network": ("inputs", "observed", "as"),
+}
+"""The sections of fixed keys; [cost] has the names of actions for keys and [weights] those of states."""
+TOP = ("model", "models", "undefined", "dont_care", "inexact_rows", "cost", "weights", *KEYS, "observe", "operation")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a problem file says."""
+
+    path: Path
+    question: PlainQuestion
+    """What an observer is to settle; a Boolean plant is not enumerated for it unless the question needs that."""
+    listed: Task | None
+    """The same with every state listed; None when there are too many."""
+    operated: Model | BooleanPlant
+    """The model that logs speak of: with all its actions and the reset, before safety and noise are added."""
+    weights: tuple[Fraction, ...]
+    """One for each hypothesis, for expected costs; all equal unless the file says otherwise."""
+    operation: OperationSection | None
+    observe: ObserveSection
+    sources: tuple[Path, ...]
+    """The files that it was read from; none of them should be written over."""
+    notes: tuple[str, ...] = ()
+    """What the reader of the model remarked on: what was not used, changed or decided."""
+
+    @property
+    def task(self) -> Task:
+        """The task with every state listed."""
+        if self.listed is None:
+            raise LimitError(
+                f"{self.path}: the plant has {_bits(self.operated)} bits, too many to list its states (at most "
+                f"{MAX_ENUMERATED_BITS}); the verbs bank and observe do without"
+            )
+        return self.listed
+
+
+@dataclass(frozen=True)
+class HiddenProblem:
+    """What a problem file about a hidden model says."""
+
+    path: Path
+    task: HiddenTask
+    notes: tuple[str, ...]
+    """What the reader of the model remarked on: what was not used, changed or decided."""
+    sources: tuple[Path, ...]
+    """The files that it was read from; none of them should be written over."""
+    observe: ObserveSection = field(default_factory=ObserveSection)
+
+    @property
+    def question(self) -> HiddenTask:
+        """What an observer is to settle."""
+        return self.task
+
+
+AnyProblem: TypeAlias = Problem | HiddenProblem
+
+
+def read_problem(path: str | Path) -> Problem:
+    """Read, check and pose the problem of a file; one about a hidden model is refused."""
+    problem = read_any_problem(path)
+    if isinstance(problem, HiddenProblem):
+        raise TaskError(
+            f"{path}: the model is hidden, and this needs a machine, whose transitions are certain; observe settles "
+            "a question about a hidden model on its plant, and inspect and quotient say what can be told apart"
+        )
+    return problem
+
+
+def read_any_problem(path: str | Path) -> AnyProblem:
+    """Read, check and pose the problem of a file."""
+    path = Path(path)
+    data = parse_toml(read_text(path), str(path), parse_float=str)
+    try:
+        return _pose(path, data)
+    except FileError:
+        raise
+    except AscertainError as reason:
+        message = str(reason)
+        raise type(reason)(message if message.startswith(f"{path}:") else f"{path}: {message}") from None
+
+
+def _pose(path: Path, data: dict[str, Any]) -> AnyProblem:
+    check_keys("", data, TOP)
+    sections = {name: read_section(data, name) for name in ("cost", "weights", "observe", "operation", *KEYS)}
+    for name, known in KEYS.items():
+        check_keys(f"[{name}] ", sections[name], known)
+    read = read_source(path, data)
+    source, words = read.model, _words(path, data, sections, read.common)
+    if isinstance(source, HiddenModel):
+        return _pose_hidden(path, data, source, words, read.notes)
+    if isinstance(words["hypotheses"], Beliefs):
+        raise TaskError("[task] hypotheses: beliefs are for hidden models; list states, or give a pattern or a log")
+    if isinstance(source, BooleanNetwork) and sections["network"].get("as") == "plant":
+        source, words["flip"] = source.plant(words["flip"]), Fraction(0)
+    model = source.machine() if isinstance(source, BooleanNetwork) else source
+    listed = None if _bits(model) > MAX_ENUMERATED_BITS else pose(source, **words)
+    question = _question(model, words, listed)
+    if listed is None and sections["weights"]:
+        raise TaskError(f"[weights]: the plant has {_bits(model)} bits; weights are for plants whose states are listed")
+    return Problem(
+        path=path,
+        question=question,
+        listed=listed,
+        operated=_operated(model, words),
+        weights=() if listed is None else _weights(listed, sections["weights"]),
+        operation=read_operation(path, sections["operation"]) if "operation" in data else None,
+        observe=read_observe(sections["observe"]),
+        sources=_sources(path, data),
+        notes=read.notes,
+    )
+
+
+def _pose_hidden(
+    path: Path, data: dict[str, Any], model: HiddenModel, words: dict[str, Any], notes: tuple[str, ...]
+) -> HiddenProblem:
+    section = read_section(data, "observe")
+    unused = [f"[{name}]" for name in ("weights", "operation") if name in data]
+    unused += [f"[observe] {key}" for key in ("compiler", "shells") if key in section]
+    if unused:
+        raise TaskError(f"{unused[0]} is for machines and Boolean plants; this model is hidden, so leave it out")
+    return HiddenProblem(path, pose_hidden(model, **words), notes, _sources(path, data), read_observe(section))
+
+
+def _words(
+    path: Path, data: dict[str, Any], sections: Mapping[str, dict[str, Any]], common: tuple[str, ...]
+) -> dict[str, Any]:
+    """The arguments of `pose`, one for each thing that the file says about the task."""
+    task, noise, risk = sections["task"], sections["noise"], sections["risk"]
+    costs = {name: read_rational(sections["cost"], name, "[cost]") for name in sections["cost"]}
+    return {
+        "hypotheses": _hypotheses(path, task.get("hypotheses", "all")),
+        "label": read_value(task, "label", "state", (str, dict), "[task] "),
+        "about": read_one_of(task, "about", ("start", "current"), "[task] "),
+        "actions": _actions(task, common),
+        "undefined": read_one_of(data, "undefined", ("forbidden", "self-loop"), ""),
+        "default_cost": costs.pop("default", Fraction(1)),
+        "cost": costs,
+        "reset": _reset(sections["reset"]) if "reset" in data else None,
+        "never": read_names(sections["safety"], "never", "[safety] "),
+        "flip": read_probability(noise, "flip", "[noise]"),
+        "alpha": read_probability(risk, "alpha", "[risk]"),
+        "beta": read_probability(risk, "beta", "[risk]"),
+    }
+
+
+def _question(model: Model | BooleanPlant, words: Mapping[str, Any], listed: Task | None) -> PlainQuestion:
+    """The question as an observer wants it: about the plant itself, where it can be put like that."""
+    if not isinstance(model, BooleanPlant):
+        assert listed is not None
+        return listed
+    plain: dict[str, Any] = {k: v for k, v in words.items() if k not in {"reset", "undefined", "flip"}}
+    if listed is not None and (words["reset"] is not None or not _is_rule(words)):
+        return listed
+    if words["reset"] is not None:
+        raise TaskError("[reset]: a large Boolean plant is reset by a command that sets and clears its bits; add one")
+    if words["flip"]:
+        raise TaskError("[noise] flip: a Boolean plant says its noise itself")
+    return pose_plant(model, **plain)
+
+
+def _is_rule(words: Mapping[str, Any]) -> bool:
+    """Whether hypotheses and labels can be said without a list of all states."""
+    label, hypotheses = words["label"], words["hypotheses"]
+    by_bits = isinstance(label, dict) and list(cast("dict[str, Any]", label)) in (["bits"], ["expression"], ["nominal"])
+    return (label == "state" or by_bits) and (hypotheses == "all" or isinstance(hypotheses, tuple))
+
+
+def _operated(model: Model | BooleanPlant, words: Mapping[str, Any]) -> Model | BooleanPlant:
+    if isinstance(model, BooleanPlant):
+        return model
+    return prepare(model, actions=None, undefined=words["undefined"], reset=words["reset"], never=())
+
+
+def _bits(model: Model | BooleanPlant) -> int:
+    return model.num_bits if isinstance(model, BooleanPlant) else 0
+
+
+def _hypotheses(path: Path, value: object) -> Any:
+    if isinstance(value, dict):
+        table = cast(dict[str, Any], value)
+        where = "[task] hypotheses: "
+        check_keys(where, table, ("log", "pattern", "beliefs"))
+        if len(table) != 1:
+            raise TaskError(f"{where}give either a log or a pattern, or the beliefs of a hidden model")
+        if "beliefs" in table:
+            return read_beliefs(table["beliefs"])
+        if "pattern" in table:
+            return Pattern(read_value(table, "pattern", "", (str,), where))
+        return Log(path.parent / read_value(table, "log", "", (str,), where))
+    if isinstance(value, str):
+        return value
+    return read_names({"hypotheses": value}, "hypotheses", "[task] ")
+
+
+def _actions(task: dict[str, Any], common: tuple[str, ...]) -> tuple[str, ...] | None:
+    if task.get("actions") == "common":
+        return common
+    return read_names(task, "actions", "[task] ") if "actions" in task else None
+
+
+def _reset(section: dict[str, Any]) -> Reset:
+    if "action" not in section:
+        raise TaskError('[reset] action: the name of the reset action is needed, such as action = "RESET"')
+    text: Callable[[str, Any], Any] = lambda key, default: read_value(section, key, default, (str,), "[reset] ")  # noqa: E731
+    return Reset(text("action", ""), text("reading", "reset"), text("to", None) if "to" in section else None)
+
+
+def _sources(path: Path, data: dict[str, Any]) -> tuple[Path, ...]:
+    """The problem file, its models and its logs."""
+    hypotheses = read_section(data, "task").get("hypotheses")
+    table = cast("dict[str, Any]", hypotheses) if isinstance(hypotheses, dict) else {}
+    named: list[Any] = [*data.get("models", ()), data.get("model"), table.get("log")]
+    named.append(read_section(data, "operation").get("log"))
+    return (path, *(path.parent / name for name in named if isinstance(name, str)))
+
+
+def _weights(task: Task, section: dict[str, Any]) -> tuple[Fraction, ...]:
+    """The weight of each hypothesis by the name of its state."""
+    given = {name: read_rational(section, name, "[weights]") for name in section}
+    for name, weight in given.items():
+        if name != "default":
+            task.model.state_named(name, "[weights]")
+        if weight <= 0:
+            raise TaskError(f"[weights] {name}: {weight} is not positive")
+    default = given.get("default", Fraction(1))
+    return tuple(given.get(task.model.states[int(s)], default) for s in task.state)

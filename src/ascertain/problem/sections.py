@@ -1,0 +1,158 @@
+"""What a problem file says about an operation that went before and about how to observe the plant now.
+
+Both sections are read as they stand, by names; `problem/operation.py` and `problem/observer.py` turn them into what is
+needed, because they know the models and the logs that the names belong to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, cast, final
+
+from ascertain.errors import TaskError
+from ascertain.observer.names import COMPILERS, POLICIES, PROBING, CompilerName, PolicyName, ProbingName
+from ascertain.problem.fields import check_keys, read_one_of, read_probability, read_rational, read_value
+
+OPERATION_KEYS = ("log", "start", "replaced", "alternatives", "window")
+OBSERVE_KEYS = (
+    *("nominal", "budget", "policy", "threshold", "probing", "limits", "nominal_share", "rejection", "doublings"),
+    *("compiler", "shells"),
+)
+MAX_NUMBER = 10**9
+
+
+@final
+@dataclass(frozen=True)
+class OperationSection:
+    """The section [operation]: a log and what is declared about it."""
+
+    log: Path
+    start: str | None
+    """The state that the operation started in; None: the model's only initial state."""
+    replaced: int
+    alternatives: Mapping[str, tuple[str | tuple[str, ...], ...]]
+    """By command, "*" for all that are not named: a text is a command, or commands with blanks between, or nothing."""
+    replacement_window: tuple[int, int]
+    flip_window: tuple[int, int]
+
+
+@final
+@dataclass(frozen=True)
+class ObserveSection:
+    """The section [observe]: how to decide."""
+
+    nominal: str | None = None
+    """The state that the plant should be in; None: where the operation ends if nothing was replaced."""
+    budget: int = 600
+    """The most readings that are taken."""
+    policy: PolicyName = "readwise"
+    threshold: Fraction = Fraction(100)
+    """lambda of readwise switching."""
+    probing: ProbingName | None = None
+    """How actions are chosen; None: planned on a machine without noise, separating on one with it, where looking in
+    turn may never tell states apart, and round-robin on a Boolean plant."""
+    limits: Mapping[str, int] | None = None
+    """How often each action may be used; actions that are not named, without limit."""
+    nominal_share: Fraction = Fraction(1, 2)
+    """The part of alpha that the nominal stage may spend."""
+    rejection: Fraction = Fraction(1, 1000)
+    """beta_nom: the nominal is formally rejected when the trigger reaches its inverse."""
+    doublings: int = 4
+    """The most actions of which it may be unknown whether they ran."""
+    compiler: CompilerName = "merging"
+    shells: int | None = None
+    """How many shells the bank keeps; None: all of them."""
+
+
+def read_operation(path: Path, section: dict[str, Any]) -> OperationSection:
+    """The section [operation] of the problem file at `path`."""
+    where = "[operation] "
+    check_keys(where, section, OPERATION_KEYS)
+    window: dict[str, Any] = read_value(section, "window", {}, (dict,), where)
+    check_keys(f"{where}window: ", window, ("replacements", "flips"))
+    if "log" not in section:
+        raise TaskError(f'{where}log: the name of the log file is needed, such as log = "run.csv"')
+    return OperationSection(
+        log=path.parent / read_value(section, "log", "", (str,), where),
+        start=read_value(section, "start", "", (str,), where) if "start" in section else None,
+        replaced=_number(section, "replaced", 1, where),
+        alternatives=_alternatives(read_value(section, "alternatives", {}, (dict,), where)),
+        replacement_window=_window(window, "replacements"),
+        flip_window=_window(window, "flips"),
+    )
+
+
+def read_observe(section: dict[str, Any]) -> ObserveSection:
+    """The section [observe] of a problem file; what it does not say is as documented."""
+    where = "[observe] "
+    check_keys(where, section, OBSERVE_KEYS)
+    limits: dict[str, Any] = read_value(section, "limits", {}, (dict,), where)
+    return ObserveSection(
+        nominal=read_value(section, "nominal", "", (str,), where) if "nominal" in section else None,
+        budget=_number(section, "budget", 600, where),
+        policy=read_one_of(section, "policy", POLICIES, where),
+        threshold=_threshold(section),
+        probing=read_one_of(section, "probing", PROBING, where) if "probing" in section else None,
+        limits={name: _number(limits, name, 0, f"{where}limits: ") for name in limits},
+        nominal_share=_inside(section, "nominal_share", Fraction(1, 2)),
+        rejection=_inside(section, "rejection", Fraction(1, 1000)),
+        doublings=_number(section, "doublings", 4, where),
+        compiler=read_one_of(section, "compiler", COMPILERS, where),
+        shells=_number(section, "shells", 1, where, low=1) if "shells" in section else None,
+    )
+
+
+def _number(data: Mapping[str, Any], key: str, default: int, where: str, low: int = 0) -> int:
+    value = data.get(key, default)
+    if type(value) is not int or not low <= value <= MAX_NUMBER:
+        raise TaskError(f"{where}{key}: {value!r} is not understood; write a whole number from {low} on")
+    return value
+
+
+def _window(window: Mapping[str, Any], key: str) -> tuple[int, int]:
+    value: Any = window.get(key, [0, 0])
+    where = "[operation] window: "
+    if not isinstance(value, list) or len(cast("list[Any]", value)) != 2:
+        raise TaskError(f"{where}{key} must be two numbers, the least first, such as {key} = [0, 1]")
+    numbers = dict(enumerate(cast("list[Any]", value)))
+    low, high = (_number({key: numbers[i]}, key, 0, where) for i in (0, 1))
+    if low > high:
+        raise TaskError(f"{where}{key} is [{low}, {high}], upside down; write the least number first")
+    return low, high
+
+
+def _alternatives(table: Mapping[str, Any]) -> dict[str, tuple[str | tuple[str, ...], ...]]:
+    return {command: _words(words, command) for command, words in table.items()}
+
+
+def _words(value: Any, command: str) -> tuple[str | tuple[str, ...], ...]:
+    words: list[str | tuple[str, ...]] = []
+    for word in _list(value, command):
+        names: list[Any] = cast("list[Any]", word) if isinstance(word, list) else [word]
+        if not all(isinstance(name, str) for name in names):
+            raise TaskError(f"[operation] alternatives: {command!r} must list commands as text")
+        words.append(tuple(names) if isinstance(word, list) else str(word))
+    return tuple(words)
+
+
+def _list(value: Any, command: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise TaskError(f'[operation] alternatives: {command!r} must be a list, such as ["SHUT", ""]')
+    return cast("list[Any]", value)
+
+
+def _threshold(section: Mapping[str, Any]) -> Fraction:
+    value = read_rational(section, "threshold", "[observe]") if "threshold" in section else Fraction(100)
+    if value < 0:
+        raise TaskError(f"[observe] threshold: {value} is negative; lambda must be at least 0")
+    return value
+
+
+def _inside(section: Mapping[str, Any], key: str, default: Fraction) -> Fraction:
+    value = read_probability(section, key, "[observe]") if key in section else default
+    if value == 0:
+        raise TaskError(f"[observe] {key}: 0 is not inside (0, 1)")
+    return value

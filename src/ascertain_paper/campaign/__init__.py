@@ -1,0 +1,1 @@
+"""How studies run: work in pieces, engines that share it out, a store that remembers it."""

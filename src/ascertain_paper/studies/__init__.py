@@ -1,0 +1,1 @@
+"""The studies, each with its measurements and its tables."""

@@ -1,0 +1,89 @@
+"""The calibration of a testbed: draw blocks, compile each operation's bank, and rank the truth in it.
+
+Every operation is drawn by its name and compiled by itself, so that the ranks do not depend on the order of work or on
+the number of workers. A block is one piece of work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias, cast
+
+import joblib  # pyright: ignore[reportMissingTypeStubs]
+
+from ascertain.bank.calibration_file import Calibration
+from ascertain.bank.compile import compile_bank
+from ascertain.bank.shells import Rank, rank_state
+from ascertain.errors import TaskError
+from ascertain.observer.names import CompilerName
+from ascertain_paper.testbed.operations import Slot
+from ascertain_paper.testbed.testbed import Testbed
+
+PURPOSE = "calibration"
+"""The name that calibration blocks are drawn under; others, "evaluation" say, are other blocks."""
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told how many blocks are done, and of how many."""
+
+
+def calibrate_testbed(
+    testbed: Testbed,
+    *,
+    blocks: int,
+    compiler: CompilerName = "merging",
+    place: int = 1,
+    purpose: str = PURPOSE,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> Calibration:
+    """The ranks of the true endpoints of so many blocks and what follows; the same for any number of workers.
+
+    The direct compiler is told to prove as many shells as it does by default; a truth beyond them has infinite rank.
+    """
+    if not 1 <= place <= blocks:
+        raise TaskError(f"the rank in place {place} of {blocks} blocks cannot be taken; at least one block is needed")
+    settings = testbed.settings
+    ranks: list[tuple[Rank, ...]] = []
+    for row in _rank_blocks(testbed, purpose, blocks, compiler, workers):
+        ranks.append(row)
+        if progress is not None:
+            progress(len(ranks), blocks)
+    return Calibration(
+        settings=settings.name,
+        settings_hash=settings.hash,
+        compiler=compiler,
+        seeds=tuple(plant.seed for plant in settings.plants),
+        strata=tuple(name_stratum(testbed, slot) for slot in testbed.block_slots(purpose, 0)),
+        blocks=tuple(f"{purpose} {block}" for block in range(blocks)),
+        ranks=tuple(ranks),
+        place=place,
+    )
+
+
+def name_stratum(testbed: Testbed, slot: Slot) -> str:
+    """What a stratum is called: its plant, its family and its number among the active slots of that family."""
+    settings = testbed.settings
+    return f"{settings.plants[slot.plant].name}, {settings.families[slot.family].name}, {slot.number}"
+
+
+def rank_block(testbed: Testbed, purpose: str, block: int, compiler: CompilerName) -> tuple[Rank, ...]:
+    """The rank of the true endpoint of each operation of a block, in the order of strata."""
+    return tuple(rank_truth(testbed, slot, compiler) for slot in testbed.block_slots(purpose, block))
+
+
+def rank_truth(testbed: Testbed, slot: Slot, compiler: CompilerName = "merging") -> Rank:
+    """The rank of one operation's true endpoint."""
+    operation = testbed.draw(slot)
+    return rank_state(compile_bank(testbed.logged(operation), compiler), operation.true_endpoint)
+
+
+def _rank_blocks(
+    testbed: Testbed, purpose: str, blocks: int, compiler: CompilerName, workers: int
+) -> Iterator[tuple[Rank, ...]]:
+    """Row by row in the order of blocks, whoever finishes first."""
+    if workers == 1:
+        for block in range(blocks):
+            yield rank_block(testbed, purpose, block, compiler)
+        return
+    parallel: Any = joblib.Parallel(n_jobs=workers, return_as="generator")
+    work = (joblib.delayed(rank_block)(testbed, purpose, block, compiler) for block in range(blocks))  # pyright: ignore
+    yield from cast("Iterator[tuple[Rank, ...]]", parallel(work))

@@ -1,0 +1,112 @@
+"""`ascertain calibrate`: how many shells to keep on a testbed, and how often that is enough."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ascertain.cli.options import AsJson
+from ascertain.observer.names import CompilerName
+
+if TYPE_CHECKING:
+    from ascertain.bank.calibration_file import Calibration
+    from ascertain_paper.testbed.settings import Settings
+
+SHIPPED = ("testbed", "small")
+HEADER = ("shells", "blocks that take as many", "blocks that take as many or fewer")
+
+
+def command(
+    settings: Annotated[str, typer.Argument(metavar="SETTINGS", help='"testbed", "small", or a settings file (TOML).')],
+    blocks: Annotated[int, typer.Option("--blocks", min=1, metavar="M", help="Blocks to calibrate on.")] = 100,
+    per_stratum: Annotated[
+        bool, typer.Option("--per-stratum", help="Also show a number of shells for every stratum by itself.")
+    ] = False,
+    place: Annotated[
+        int, typer.Option("--place", min=1, metavar="R", help="Take the R-th largest rank instead of the largest.")
+    ] = 1,
+    compiler: Annotated[CompilerName, typer.Option("--compiler", help="How banks are compiled.")] = "merging",
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, metavar="N", help="Processes; the result is the same for any number.")
+    ] = 1,
+    as_json: AsJson = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the calibration here, as JSON.")
+    ] = None,
+) -> None:
+    """Find how many shells a bank must keep, from operations whose truth is known, with a guarantee.
+
+    The next block of operations is covered whole with probability at least M/(M+1), or (M+1-R)/(M+1). Exit code 3 when
+    a truth was no candidate at all, so that no number of shells will do.
+
+    Example:  ascertain calibrate small --blocks 20 --out calibration.json
+    """
+    from ascertain.bank.calibration_file import calibration_data, write_calibration
+    from ascertain.cli.show.counting import counting
+    from ascertain.cli.show.output import print_json
+    from ascertain.cli.show.problems import refuse_overwriting
+    from ascertain.cli.show.progress import announce_compilation
+    from ascertain_paper.studies.calibration import calibrate_testbed
+    from ascertain_paper.testbed.testbed import make_testbed
+
+    refuse_overwriting([out], [Path(settings)])
+    testbed = make_testbed(read_named_settings(settings))
+    announce_compilation()
+    with counting("blocks") as progress:
+        calibration = calibrate_testbed(
+            testbed, blocks=blocks, compiler=compiler, place=place, workers=workers, progress=progress
+        )
+    if out is not None:
+        write_calibration(calibration, out)
+    if as_json:
+        data = calibration_data(calibration)
+        print_json("calibrate", {key: data[key] for key in data if key not in {"format", "version", "made_by"}})
+    else:
+        _print(calibration, per_stratum)
+    if calibration.whole.shells is None:
+        raise typer.Exit(3)
+
+
+def read_named_settings(name: str) -> Settings:
+    """The settings that are shipped under this name, or those of a file."""
+    from ascertain_paper.testbed.settings import load_settings, read_settings
+
+    return load_settings(name) if name in SHIPPED else read_settings(name)
+
+
+def _print(calibration: Calibration, per_stratum: bool) -> None:
+    from ascertain.cli.show.output import print_line, print_table
+
+    whole = calibration.whole
+    print_table(f"{calibration.settings}: shells that it takes to cover a block", _tally(calibration), HEADER)
+    if per_stratum:
+        table = [
+            (name, _shells(found.shells), found.coverage)
+            for name, found in zip(calibration.strata, calibration.per_stratum, strict=True)
+        ]
+        print_table("by stratum", table, ("stratum", "shells", "coverage at least"))
+    if whole.shells is None:
+        print_line("A true endpoint was no candidate at all: no number of shells will do, and nothing is promised.")
+        return
+    print_line(
+        f"Keep {whole.shells} shells: the next block of {len(calibration.strata)} operations is covered whole with "
+        f"probability at least {whole.coverage}."
+    )
+    print_line(f"Settings {calibration.settings_hash[:12]}, compiler {calibration.compiler}.")
+
+
+def _tally(calibration: Calibration) -> list[tuple[str, int, int]]:
+    """For each rank of a block how many blocks have it, and how many have that or less."""
+    from ascertain.bank.calibrate import largest_rank
+
+    ranks = [largest_rank(row) for row in calibration.ranks]
+    ordered: list[int | None] = [*sorted({rank for rank in ranks if rank is not None}), *({None} & set(ranks))]
+    counts = [ranks.count(rank) for rank in ordered]
+    return [(_shells(rank), n, total) for rank, n, total in zip(ordered, counts, accumulate(counts), strict=True)]
+
+
+def _shells(rank: int | None) -> str:
+    return "none will do" if rank is None else str(rank)

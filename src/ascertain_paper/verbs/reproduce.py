@@ -1,0 +1,119 @@
+"""`ascertain reproduce`: the studies of the paper, and the audits of its guarantee, on the testbed."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ascertain.cli.options import AsJson
+from ascertain.errors import FileError, did_you_mean
+
+if TYPE_CHECKING:
+    from ascertain.report.record import Study
+    from ascertain_paper.campaign.campaign import Progress
+
+NAMES = ("story", "controller", "confirmation", "replay", "speculation", "invariants", "audit", "all")
+
+
+def command(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help=f"One of {', '.join(NAMES)}.")],
+    full: Annotated[bool, typer.Option("--full/--quick", help="The paper's size, or a small form of it.")] = False,
+    exhaustive: Annotated[
+        bool, typer.Option("--exhaustive", help="Compare the direct compiler on every operation too: twice the time.")
+    ] = False,
+    settings: Annotated[
+        str, typer.Option("--settings", metavar="SETTINGS", help='"testbed", "small", or a settings file (TOML).')
+    ] = "testbed",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FOLDER", help="Write report.html, tables (CSV, Markdown), figures (SVG) here."),
+    ] = None,
+    latex: Annotated[bool, typer.Option("--latex", help="With --out: tables in LaTeX too.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="With --out: go on where an earlier call stopped.")] = False,
+    label: Annotated[
+        str, typer.Option("--study", metavar="NAME", help="With --out: a new study, in a folder NAME within that one.")
+    ] = "",
+    parquet: Annotated[bool, typer.Option("--parquet", help="With --out: single results as Parquet too.")] = False,
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="ENGINE", help='"local", "dask://HOST:PORT" or "ray://HOST:PORT".')
+    ] = "local",
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, metavar="N", help="Processes; results are the same for any number."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a study of the paper on the testbed, its figures beside the paper's own.
+
+    Exit code 1 when something was found that must not be: a wrong answer, two compilers that disagree, a violation.
+
+    Example:  ascertain reproduce controller --out out
+    """
+    from ascertain.cli.show.counting import counting
+    from ascertain.cli.show.output import print_json
+    from ascertain.cli.show.progress import announce_compilation
+    from ascertain.report.folder import prepare_folder, write_results
+    from ascertain_paper.campaign.conditions import Conditions
+    from ascertain_paper.campaign.engines import start_engine
+    from ascertain_paper.campaign.frozen import name_folder
+    from ascertain_paper.campaign.parquet import import_parquet
+    from ascertain_paper.registry import STUDIES, run_study
+    from ascertain_paper.verbs.calibrate import read_named_settings
+
+    if study not in NAMES:
+        raise FileError(f"study: {study!r} is not known{did_you_mean(study, NAMES)}; known are {', '.join(NAMES)}")
+    if out is None and (latex or resume or label or parquet):
+        raise FileError("--latex, --resume, --study and --parquet say what happens in a folder; give it with --out")
+    if parquet:
+        import_parquet()
+    frozen = read_named_settings(settings)
+    if out is not None:
+        out = name_folder(out, label)
+        prepare_folder(out)
+    announce_compilation()
+    computing = start_engine(engine, workers)
+    with ExitStack() as shown:
+        shown.callback(computing.close)
+
+        def progress(what: str) -> Progress:
+            return shown.enter_context(counting(what))
+
+        conditions = Conditions(
+            settings=frozen,
+            engine=computing,
+            quick=not full,
+            exhaustive=exhaustive,
+            folder=out,
+            resume=resume,
+            parquet=parquet,
+            progress=progress,
+        )
+        studies = [run_study(name, conditions) for name in (STUDIES if study == "all" else (study,))]
+    if out is not None:
+        write_results(out, studies, latex=latex)
+    if as_json:
+        from ascertain.report.plain import study_data
+
+        print_json("reproduce", study_data(studies[0]) if study != "all" else {"studies": [*map(study_data, studies)]})
+    else:
+        _print(studies, out)
+    if any(found.alarms for found in studies):
+        raise typer.Exit(1)
+
+
+def _print(studies: list[Study], out: Path | None) -> None:
+    from ascertain.cli.show.output import note, print_line, print_table
+    from ascertain.report.tables import show
+
+    for study in studies:
+        for table in study.tables:
+            print_table(table.title, [tuple(show(cell) for cell in row) for row in table.rows], table.columns)
+        for sentence in study.findings:
+            print_line(sentence)
+        for alarm in study.alarms:
+            note(f"ALARM: {study.name}: {alarm}")
+    if out is not None:
+        print_line(f"Look at {out / 'report.html'}.")

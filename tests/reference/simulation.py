@@ -1,0 +1,91 @@
+"""Boolean plants run on arrays: states as they are, or bit-sliced, 64 to a word, which is by far the quickest.
+
+*Slices* hold bit i of every state in row i: bit j of `slices[i, w]` is bit i of state 64 w + j. Readings are without
+noise throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ascertain.errors import ModelError
+from ascertain.kernels.model.boolean import (
+    SLICE_TILE,
+    BitArray,
+    WordArray,
+    fill_slices,
+    join_slices,
+    run_slices,
+    run_states,
+    slice_states,
+)
+from ascertain.model.boolean import BooleanPlant
+from ascertain.types import Action, IntArray
+
+
+def simulate_states(
+    plant: BooleanPlant, states: WordArray, commands: Sequence[Action] | IntArray
+) -> tuple[WordArray, BitArray]:
+    """Where each state ends after the commands, and `readings[i, j]`, what state j shows at command i."""
+    after = _as_states(plant, states)
+    word = _as_word(plant, commands)
+    readings = np.empty((word.size, after.size), dtype=np.uint8)
+    run_states(plant.gates, plant.offset, plant.tap, after, word, readings)
+    return after, readings
+
+
+def simulate_slices(
+    plant: BooleanPlant, slices: WordArray, commands: Sequence[Action] | IntArray
+) -> tuple[WordArray, WordArray]:
+    """The slices after the commands, and `readings[i]`, the slice of what the states show at command i."""
+    if slices.dtype != np.uint64 or slices.ndim != 2 or len(slices) != plant.num_bits:
+        raise ModelError(f"slices must be {plant.num_bits} rows of uint64; they are {slices.dtype} {slices.shape}")
+    after = np.array(slices, order="C")
+    word = _as_word(plant, commands)
+    readings = np.empty((word.size, after.shape[1]), dtype=np.uint64)
+    tile = np.empty((plant.num_bits, SLICE_TILE), dtype=np.uint64)
+    run_slices(plant.gates, plant.offset, plant.tap, after, word, readings, tile)
+    return after, readings
+
+
+def to_slices(states: WordArray, num_bits: int) -> WordArray:
+    """The states bit-sliced; the last word is filled up with states 0."""
+    slices = np.empty((num_bits, -(-states.size // 64)), dtype=np.uint64)
+    slice_states(np.ascontiguousarray(states, dtype=np.uint64), slices, np.empty(64, dtype=np.uint64))
+    return slices
+
+
+def from_slices(slices: WordArray, num_states: int) -> WordArray:
+    """The first `num_states` states that the slices hold."""
+    if not 0 <= num_states <= 64 * slices.shape[1]:
+        raise ModelError(f"{slices.shape[1]} words hold {64 * slices.shape[1]} states; {num_states} were asked for")
+    states = np.empty(num_states, dtype=np.uint64)
+    words = np.ascontiguousarray(slices[:, : -(-num_states // 64)])
+    join_slices(words, states, np.empty(64, dtype=np.uint64))
+    return states
+
+
+def slice_all(num_bits: int, first_word: int = 0, num_words: int | None = None) -> WordArray:
+    """All states of a plant bit-sliced, or `num_words` words of them from `first_word` on."""
+    total = max(1, (1 << num_bits) // 64)
+    slices = np.empty((num_bits, total if num_words is None else num_words), dtype=np.uint64)
+    fill_slices(slices, first_word)
+    return slices
+
+
+def _as_states(plant: BooleanPlant, states: WordArray) -> WordArray:
+    """A copy that may be written on."""
+    if states.dtype != np.uint64 or states.ndim != 1:
+        raise ModelError(f"states must be a row of uint64; they are {states.dtype} {states.shape}")
+    if states.size and int(states.max()) >> plant.num_bits:
+        raise ModelError(f"a state is {int(states.max())}; {plant.num_bits} bits were expected")
+    return np.array(states, order="C")
+
+
+def _as_word(plant: BooleanPlant, commands: Sequence[Action] | IntArray) -> IntArray:
+    word = np.ascontiguousarray(commands, dtype=np.int32)
+    if word.ndim != 1 or (word.size and not (int(word.min()) >= 0 and int(word.max()) < plant.num_commands)):
+        raise ModelError(f"commands must be a row of numbers in 0 .. {plant.num_commands - 1}")
+    return word
