@@ -2,36 +2,40 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint format slow bench venv clean
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format slow bench venv clean
 
-venv: .venv/.installed
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: venv ## install, do the main jobs on built-in data, and leave out/report.html to look at
+	@$(BIN)/python examples/demo.py
+
+test: venv ## the default suite, on two cores
+	$(BIN)/python -m pytest -n 2
+
+lint: venv ## formatting, rules, types and import contracts
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+format: venv ## mend what can be mended by itself
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+slow: venv ## long proofs that the default suite leaves out
+	$(BIN)/python -m pytest -n 2 -m slow
+
+bench: venv ## speed, rivals beside us in the same run
+	$(BIN)/python -m pytest benchmarks/speed -m '' --benchmark-only -s
+
+venv: .venv/.installed ## the virtual environment alone
 
 .venv/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,paper,aalpy,sat]'
 	touch $@
 
-demo: venv
-	@$(BIN)/python examples/demo.py
-
-test: venv
-	$(BIN)/python -m pytest -n 2
-
-slow: venv
-	$(BIN)/python -m pytest -n 2 -m slow
-
-lint: venv
-	$(BIN)/ruff format --check
-	$(BIN)/ruff check
-	$(BIN)/pyright
-	$(BIN)/lint-imports
-
-format: venv
-	$(BIN)/ruff format
-	$(BIN)/ruff check --fix
-
-bench: venv
-	$(BIN)/python -m pytest benchmarks/speed -m '' --benchmark-only -s
-
-clean:
+clean: ## remove the virtual environment and what was written
 	rm -rf .venv out
