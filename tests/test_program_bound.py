@@ -97,6 +97,8 @@ def test_it_is_never_below_the_pairwise_bound_however_it_is_cut(task: Task, alph
     pairwise_bound = as_float(bound_by_information(task, alpha, beta).value)
     whole = as_float(bound_by_program(task, alpha, beta).value)
     cut = as_float(bound_by_program(task, alpha, beta, max_nodes=size, max_rivals=size).value)
+    known = bound_by_information(task, alpha, beta)
+    assert as_float(bound_by_program(task, alpha, beta, pairwise=known).value) == whole
     assert whole >= cut * (1 - 1e-7) - 1e-8
     assert cut >= pairwise_bound * (1 - 1e-7) - 1e-8
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ascertain.bounds.pairs import bound_by_pairs
 from ascertain.certificate.achieves import achieves_claim
 from ascertain.certificate.lower import lower_claim
 from ascertain.certificate.write import certificate_data
@@ -25,6 +26,7 @@ from ascertain.model import Machine
 from ascertain.model.build import machine_from_transitions
 from ascertain.model.noisy import with_flip
 from ascertain.quotients.quotient import take_quotient
+from ascertain.quotients.separation import measure_task
 from ascertain.search import deepening
 from ascertain.search.configuration import Arena, build_arena, is_pure
 from ascertain.search.deepening import Limits, Search
@@ -274,6 +276,22 @@ def test_the_same_task_gives_the_same_policy_and_proof() -> None:
     assert one.proof is not None
     assert other.proof is not None
     assert one.proof.rows == other.proof.rows
+
+
+def test_a_quotient_and_distances_that_are_known_already_change_nothing() -> None:
+    task = all_states(permutation_machine(3, 9))
+    quotient = take_quotient(task)
+    distances = measure_task(quotient.reduced)
+    with (
+        patch("ascertain.search.exact.take_quotient", side_effect=AssertionError),
+        patch("ascertain.search.configuration.measure_task", side_effect=AssertionError),
+    ):
+        known = solve(task, quotient=quotient, distances=distances)
+    anew = solve(task)
+    assert isinstance(known, Solved)
+    assert isinstance(anew, Solved)
+    assert (known.cost, known.policy) == (anew.cost, anew.policy)
+    assert bound_by_pairs(quotient.reduced, distances=distances) == bound_by_pairs(quotient.reduced)
 
 
 def test_one_state_under_two_labels_is_unsolvable_and_the_witness_is_that_pair() -> None:

@@ -13,34 +13,15 @@ from fractions import Fraction
 import numpy as np
 
 from ascertain.errors import LimitError
-from ascertain.quotients.separation import (
-    INFINITE,
-    PairDistances,
-    list_reachable,
-    measure_pairs,
-    pair_distances,
-    pair_number,
-    successors_within,
-)
+from ascertain.quotients.separation import INFINITE, PairDistances, list_reachable, measure_task
 from ascertain.task.task import Task
 from ascertain.types import Action, IntArray, LongArray
-
-__all__ = [
-    "INFINITE",
-    "PairBound",
-    "PairDistances",
-    "bound_by_pairs",
-    "measure_pairs",
-    "measure_task",
-    "pair_distances",
-    "pair_number",
-]
 
 MOST_STATES = 20_000
 """Beyond this many states the pairs no longer fit an ordinary memory."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class PairBound:
     """A lower bound on D, the hypotheses that attain it and a cheapest word that settles these two."""
 
@@ -52,23 +33,14 @@ class PairBound:
     """None when the bound is infinite."""
 
 
-def measure_task(task: Task) -> tuple[IntArray, PairDistances]:
-    """The states that hypotheses can become, and the distances between these, in their order."""
-    states = list_reachable(task.model, task.state)
-    if len(states) > MOST_STATES:
-        raise LimitError(
-            f"hypotheses can become {len(states)} different states and the pair bound takes at most {MOST_STATES}; "
-            "take the quotient first or ask for fewer hypotheses"
-        )
-    label = None if task.state_label is None else task.state_label[states]
-    cost, _ = task.integer_costs()
-    return states, measure_pairs(successors_within(task.model, states), task.model.behaviour[states], label, cost)
+def bound_by_pairs(task: Task, *, distances: PairDistances | None = None) -> PairBound:
+    """The largest distance between two hypotheses of different labels, with the pair and its word.
 
-
-def bound_by_pairs(task: Task) -> PairBound:
-    """The largest distance between two hypotheses of different labels, with the pair and its word."""
-    states, distances = measure_task(task)
-    element = np.searchsorted(states, task.state).astype(np.int64)
+    `distances` are those of `measure_task(task)`, where they are known already.
+    """
+    if distances is None:
+        distances = _measure(task)
+    element = np.searchsorted(distances.states, task.state).astype(np.int64)
     pair, worst = _hardest(element, task.label, distances)
     if pair is None:
         return PairBound(Fraction(0), None, ())
@@ -76,6 +48,16 @@ def bound_by_pairs(task: Task) -> PairBound:
         return PairBound(None, pair, None)
     g, h = (int(element[k]) for k in pair)
     return PairBound(Fraction(worst, task.integer_costs()[1]), pair, distances.word(g, h))
+
+
+def _measure(task: Task) -> PairDistances:
+    states = list_reachable(task.model, task.state)
+    if len(states) > MOST_STATES:
+        raise LimitError(
+            f"hypotheses can become {len(states)} different states and the pair bound takes at most {MOST_STATES}; "
+            "take the quotient first or ask for fewer hypotheses"
+        )
+    return measure_task(task, states)
 
 
 def _hardest(element: LongArray, label: IntArray, distances: PairDistances) -> tuple[tuple[int, int] | None, int]:

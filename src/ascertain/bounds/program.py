@@ -20,7 +20,7 @@ import numpy as np
 
 from ascertain.bounds.dual import ProgramProof
 from ascertain.bounds.encounters import Encounters, find_encounters
-from ascertain.bounds.information import bound_by_information, check_risks
+from ascertain.bounds.information import PairwiseBound, bound_by_information, check_risks
 from ascertain.bounds.joint import JointGraph, build_joint
 from ascertain.bounds.linear import FloatArray, Problem, Solved, solve_program
 from ascertain.bounds.proof import prove
@@ -71,8 +71,12 @@ def bound_by_program(
     hypotheses: Sequence[int] | None = None,
     time_limit: float | None = None,
     encounters: Encounters | None = None,
+    pairwise: PairwiseBound | None = None,
 ) -> ProgramBound:
-    """The best program bound over these truths (all, unless given); the risks are the task's unless given."""
+    """The best program bound over these truths (all, unless given); the risks are the task's unless given.
+
+    `encounters` and `pairwise` are those of the same task at the same risks, where they are known already.
+    """
     alpha, beta = check_risks(task, alpha, beta)
     if max_nodes < 1 or max_rivals < 1:
         raise TaskError("a program needs at least one node and one rival")
@@ -80,7 +84,7 @@ def bound_by_program(
         return ProgramBound(Fraction(0), True, None, {}, {}, {}, None, False)
     met = encounters or find_encounters(task)
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    pairwise = bound_by_information(task, alpha, beta, encounters=met)
+    pairwise = pairwise or bound_by_information(task, alpha, beta, encounters=met)
     if pairwise.value is None and alpha == 0 and pairwise.pair is not None and pairwise.rate:
         return ProgramBound(None, False, pairwise.pair[0], {}, {pairwise.pair[0]: float("inf")}, {}, None, False)
     graphs, cut = _choose_graphs(met, hypotheses, pairwise.pair, max_nodes, max_rivals)

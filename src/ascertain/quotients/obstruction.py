@@ -94,7 +94,7 @@ def find_obstruction(task: Task, *, quotient: Quotient | None = None) -> Obstruc
     return Obstruction(
         task=task,
         pair=tally.pair,
-        reason=_reason(task, tally.pair),
+        reason=_reason(found, tally.pair),
         num_pairs=tally.num_pairs,
         coarse_label=number_by_appearance(tally.group),
     )
@@ -215,12 +215,14 @@ def settle_pairs(task: Task, states: IntArray) -> ByteArray:
     return settled
 
 
-def _reason(task: Task, pair: tuple[int, int]) -> Reason:
+def _reason(quotient: Quotient, pair: tuple[int, int]) -> Reason:
     """Why the two are obstructed: one state, equivalent states, or only forbidden words would tell them apart."""
+    task = quotient.task
     s, t = (int(task.state[h]) for h in pair)
     if s == t:
         return "same state"
-    block = refine(task.model).block
+    # About the current state the classes of the quotient also agree in label, which equivalence does not ask for.
+    block = quotient.block if quotient.certified and task.state_label is None else refine(task.model).block
     return "equivalent" if block[s] == block[t] else "forbidden"
 
 

@@ -15,7 +15,7 @@ No experiment settles a question on a set of hypotheses for less than the larges
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
 import numpy as np
@@ -23,6 +23,7 @@ import numpy as np
 from ascertain.errors import LimitError
 from ascertain.kernels.quotients.pairs import INFINITE, ShortArray, index_predecessors, seed_pairs, spread_pairs
 from ascertain.model import Model
+from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Action, IntArray, LongArray, State
 
 __all__ = [
@@ -30,7 +31,7 @@ __all__ = [
     "PairDistances",
     "list_reachable",
     "measure_pairs",
-    "pair_distances",
+    "measure_task",
     "pair_number",
     "predecessors",
     "separating_word",
@@ -53,6 +54,8 @@ def pair_number(i: int, j: int) -> int:
 class PairDistances:
     """Distances of all pairs of elements, and for each pair the first action of a cheapest word."""
 
+    states: IntArray
+    """`states[e]` is the state of the model that element e is."""
     successor: IntArray
     behaviour: IntArray
     label: IntArray | None
@@ -84,11 +87,6 @@ class PairDistances:
         return tuple(word)
 
 
-def pair_distances(successor: IntArray, behaviour: IntArray, label: IntArray | None, cost: LongArray) -> LongArray:
-    """The distance of each pair i > j, at i * (i - 1) // 2 + j; see `measure_pairs` for the words too."""
-    return measure_pairs(successor, behaviour, label, cost).distance
-
-
 def measure_pairs(successor: IntArray, behaviour: IntArray, label: IntArray | None, cost: LongArray) -> PairDistances:
     """Distances and first actions of all pairs: by separation alone, or, where labels are given, by them too.
 
@@ -116,7 +114,17 @@ def measure_pairs(successor: IntArray, behaviour: IntArray, label: IntArray | No
     edges = 0
     while np.any(head < tail):
         edges += spread_pairs(start, source, cost, rank, distance, choice, closed, queue, head, tail, SLICE)
-    return PairDistances(successor, behaviour, label, distance, choice, edges)
+    states = np.arange(n, dtype=np.int32)
+    return PairDistances(states, successor, behaviour, label, distance, choice, edges)
+
+
+def measure_task(task: Task, states: IntArray | None = None) -> PairDistances:
+    """The distances between the states that hypotheses can become; `states` are these, where they are known already."""
+    found = list_reachable(task.model, task.state) if states is None else states
+    label = None if task.state_label is None else task.state_label[found]
+    cost, _ = task.integer_costs()
+    pairs = measure_pairs(successors_within(task.model, found), task.model.behaviour[found], label, cost)
+    return replace(pairs, states=found)
 
 
 def predecessors(successor: IntArray) -> tuple[IntArray, IntArray]:

@@ -24,7 +24,7 @@ from ascertain.errors import LimitError, TaskError
 from ascertain.kernels.quotients.pairs import INFINITE, ShortArray
 from ascertain.kernels.search.bounds import Tables
 from ascertain.model import Machine
-from ascertain.quotients.separation import list_reachable, measure_pairs, pair_number
+from ascertain.quotients.separation import PairDistances, list_reachable, measure_task, pair_number
 from ascertain.search.subsets import LARGEST_SIZE, no_subsets
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Action, IntArray, Reading, State
@@ -111,32 +111,31 @@ def is_pure(configuration: Iterable[Member]) -> bool:
     return len({label for label, _ in configuration}) <= 1
 
 
-def build_arena(task: Task, *, mean: bool = False) -> Arena:
-    """The tables of a task on a deterministic machine; give it the reduced task of a quotient."""
+def build_arena(task: Task, *, mean: bool = False, distances: PairDistances | None = None) -> Arena:
+    """The tables of a task on a deterministic machine; give it the reduced task of a quotient.
+
+    `distances` are those of `measure_task(task)`, where they are known already.
+    """
     model = task.model
     if not isinstance(model, Machine):
         raise TaskError("the exact solver takes machines without noise; this task is on a noisy one")
     class_of = list_reachable(model, task.state)
-    local = np.full(model.num_states + 1, UNDEFINED, dtype=np.int32)
-    local[class_of] = np.arange(len(class_of), dtype=np.int32)
-    # An undefined successor is -1, which picks the last entry of `local`: undefined again.
-    successor, reading = local[model.successor[class_of]], model.output[class_of]
     bits = max(len(task.labels) - 1, 1).bit_length()
     if len(class_of) << bits >= 2**31:
         raise LimitError(f"{len(class_of)} states with {len(task.labels)} labels are too many for the exact solver")
     cost, scale = task.integer_costs()
-    state_label = None if task.state_label is None else task.state_label[class_of]
-    pairs = measure_pairs(successor, reading, state_label, cost)
+    pairs = measure_task(task, class_of) if distances is None else distances
+    element: list[int] = np.searchsorted(class_of, task.state).tolist()
     return Arena(
         task=task,
-        start=frozenset((int(k), int(local[s])) for s, k in zip(task.state, task.label, strict=True)),
+        start=frozenset(zip(task.label.tolist(), element, strict=True)),
         class_of=class_of,
         tables=Tables(
-            successor=successor,
-            reading=reading,
+            successor=pairs.successor,
+            reading=pairs.behaviour,
             cost=cost,
             distance=pairs.distance,
-            state_label=np.empty(0, dtype=np.int32) if state_label is None else state_label,
+            state_label=np.empty(0, dtype=np.int32) if pairs.label is None else pairs.label,
             bits=bits,
             mean=mean,
             subsets=no_subsets(),

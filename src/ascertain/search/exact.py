@@ -20,6 +20,7 @@ from ascertain.kernels.search.bounds import INFINITE
 from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.policy.evaluate import cost_by_hypothesis
 from ascertain.quotients.quotient import Quotient, take_quotient
+from ascertain.quotients.separation import PairDistances
 from ascertain.search.configuration import Arena, Member, build_arena, is_pure
 from ascertain.search.deepening import Limits, Progress, Search
 from ascertain.search.plan import read_policy
@@ -42,6 +43,8 @@ def solve(
     memory_limit: int | None = None,
     progress: Progress | None = None,
     prove: Prove = "always",
+    quotient: Quotient | None = None,
+    distances: PairDistances | None = None,
 ) -> Solution:
     """The optimum of a task on a deterministic machine, with a policy on the original task and a proof.
 
@@ -49,7 +52,8 @@ def solve(
     rational for each hypothesis (all equal if not given). Limits are in seconds and bytes, of the search proper. The
     proof of the lower bound, for worst costs, is written afterwards and may take longer than the search: `prove` says
     whether "always", only "when solved", or "never". What is unsolvable always comes with its witness, and after Ctrl-C
-    there is no proof.
+    there is no proof. `quotient` is that of the task and `distances` are those of its reduced task (`measure_task`),
+    where they are known already.
     """
     started = time.monotonic()
     limits = Limits(None if time_limit is None else started + time_limit, memory_limit)
@@ -58,8 +62,8 @@ def solve(
         check_weights(task, weights)
     elif weights is not None:
         raise TaskError("weights were given, but worst costs do not depend on weights; ask for expected costs")
-    quotient = take_quotient(task)
-    arena = build_arena(quotient.reduced, mean=mean)
+    quotient = quotient or take_quotient(task)
+    arena = build_arena(quotient.reduced, mean=mean, distances=distances)
     if is_pure(arena.start):
         return answer_at_once(arena, quotient, objective, time.monotonic() - started)
     search = Search(arena, merge_weights(task, quotient, arena, weights) if mean else None, started)
@@ -67,7 +71,7 @@ def solve(
     if search.lower == INFINITE and mean:
         # What cannot be settled cannot be settled at any mean cost either, and a proof of it is one about worst costs.
         # It is known to exist, so it is looked for without limits.
-        unsolvable = solve(task, progress=progress)
+        unsolvable = solve(task, progress=progress, quotient=quotient, distances=distances)
         assert isinstance(unsolvable, Unsolvable)
         return replace(unsolvable, objective=objective)
     return conclude(search, quotient, objective, why, prove)
