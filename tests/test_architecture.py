@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -50,9 +51,13 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert done.stdout.splitlines()[-1] == "HEAVY []"
 
 
-def test_every_word_of_the_vocabulary_resolves() -> None:
+def test_every_word_of_the_vocabulary_resolves_to_what_type_checkers_see() -> None:
     import ascertain
 
+    tree = ast.parse(Path(ascertain.__file__).read_text(encoding="utf-8"))
+    imports = [node for block in tree.body if isinstance(block, ast.If) for node in block.body]
+    seen = {a.asname: node.module for node in imports if isinstance(node, ast.ImportFrom) for a in node.names}
+    assert seen == {name: f"ascertain.{home}" for name, home in ascertain._HOME.items()}
     for name in ascertain.__all__:
         assert getattr(ascertain, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):

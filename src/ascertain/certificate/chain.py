@@ -12,13 +12,13 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
-from ascertain import __version__
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stages import Event, scaled_bank
 from ascertain.policy.verdict import Certified, Verdict
 from ascertain.task.bank import Bank, reuse_bank
 from ascertain.task.canonical import canonical_bytes, task_hash
 from ascertain.types import Action, Reading
+from ascertain.version import __version__
 
 Record: TypeAlias = dict[str, Any]
 Cause: TypeAlias = Literal["plant", "person", "observer"]

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ascertain import __version__
 from ascertain.errors import CertificateError
 from ascertain.model.files.text import write_whole
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
 from ascertain.task.plant_task import Question
+from ascertain.version import __version__
 
 FORMAT = "ascertain-certificate"
 VERSION = 1

@@ -83,7 +83,7 @@ def _end(sentence: str, code: int) -> typer.Exit:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from ascertain import __version__
+        from ascertain.version import __version__
 
         typer.echo(f"ascertain {__version__}")
         raise typer.Exit

@@ -10,11 +10,11 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader
 
-from ascertain import __version__
 from ascertain.report.figures import draw_svg
 from ascertain.report.printable import printable
 from ascertain.report.record import Study, Table
 from ascertain.report.tables import is_text, show
+from ascertain.version import __version__
 
 VERDICTS = {
     "reproduced": "reproduced",

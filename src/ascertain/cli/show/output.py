@@ -22,7 +22,7 @@ WIDEST = 240
 
 def print_json(verb: str, data: Mapping[str, Any]) -> None:
     """The answer of a verb as one JSON object on standard output."""
-    from ascertain import __version__
+    from ascertain.version import __version__
 
     head = {"schema": f"ascertain/{verb}", "schema_version": SCHEMA_VERSION, "version": __version__}
     text = json.dumps({**head, **data}, indent=2, ensure_ascii=False, allow_nan=False)
