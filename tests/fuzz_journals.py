@@ -17,6 +17,7 @@ from ascertain.live.journal import Journal
 from ascertain.live.record_store import PAGE, TABLE
 from ascertain.live.resume import resume_observer
 from ascertain.live.session import run_session
+from ascertain.model.named import register
 from ascertain.observer.banks import HypothesesBank
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import start_observer
@@ -24,7 +25,6 @@ from ascertain.plant.simulated import SimulatedPlant
 from ascertain.task.canonical import canonical_bytes
 from ascertain.task.plant_task import pose_plant
 from ascertain_paper.campaign.store import create_store, open_store
-from tests.reference.named import register
 
 BETWEEN = b"\x1e\x1e"
 """Stands between the files of an input that is made of two."""

@@ -16,6 +16,7 @@ from ascertain.errors import FileError
 from ascertain.live.journal import Journal
 from ascertain.live.resume import Resumed, resume_observer
 from ascertain.live.session import Run, resume_plant, run_session
+from ascertain.model.named import register
 from ascertain.observer.banks import HypothesesBank
 from ascertain.observer.names import PolicyName
 from ascertain.observer.settings import ObserverSettings
@@ -23,7 +24,6 @@ from ascertain.observer.staged import Observer, start_observer
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.task.plant_task import pose_plant
-from tests.reference.named import register
 
 
 def memory_folder() -> Iterator[Path]:

@@ -146,7 +146,7 @@ def test_a_loop_brings_every_state_back_and_there_is_none_where_states_merge() -
         for a in loop:
             at = int(machine.successor[at, a])
         assert at == s
-    from tests.reference.named import shift_register
+    from ascertain.model.named import shift_register
 
     assert cheapest_return(shift_register(2), (0, 1), 0, (Fraction(1),)) is None
 

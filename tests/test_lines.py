@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ascertain.errors import PlantFault
+from ascertain.model.named import register
 from ascertain.plant.channel import Channel, open_program, open_socket
 from ascertain.plant.faults import (
     ActionFault,
@@ -36,7 +37,6 @@ from ascertain.plant.simulated import SimulatedPlant
 from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import read_problem
 from tests.conftest import ROOT
-from tests.reference.named import register
 from tests.scripted import ScriptedServer
 
 LAMP = ROOT / "examples" / "plants"

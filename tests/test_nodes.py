@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from ascertain.errors import TaskError
 from ascertain.model.boolean import enumerate_noisy
+from ascertain.model.named import register
 from ascertain.planning.budget import split_best, split_uniformly
 from ascertain.planning.levels import Levels, choose_levels, evaluate_levels
 from ascertain.planning.nodes import LatticeTest, evaluate_test, find_cap, least_threshold
 from ascertain.task.pose import pose
-from tests.reference.named import register
 from tests.reference.nodes import enumerate_test, walk_with_memory
 
 ALPHA, BETA, TENTH = Fraction(1, 4_000_000), Fraction(1, 1000), Fraction(1, 10)

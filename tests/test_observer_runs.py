@@ -18,6 +18,7 @@ from ascertain.evidence.probing import round_robin
 from ascertain.model import Machine
 from ascertain.model.boolean import BooleanPlant, Command
 from ascertain.model.expression import parse_expression
+from ascertain.model.named import register
 from ascertain.observer.banks import HypothesesBank
 from ascertain.observer.names import POLICIES
 from ascertain.observer.staged import Act, start_observer
@@ -28,7 +29,6 @@ from ascertain.task.plant_task import ExpressionRule
 from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
-from tests.reference.named import register
 from tests.reference.small_observers import ask, lossy_plant, refuse, set_up
 from tests.strategies import machines, tasks
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ascertain.errors import ModelError, PlantFault, TaskError
 from ascertain.model.boolean import enumerate_noisy
+from ascertain.model.named import register
 from ascertain.plant.abstract import BarePlant, as_plant, check_identity
 from ascertain.plant.faults import (
     HungUp,
@@ -26,7 +27,6 @@ from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import read_problem
 from ascertain.problem.truth import draw_truth, end_of_run
 from tests.conftest import ROOT
-from tests.reference.named import register
 from tests.strategies import models
 from tests.test_lines import fake
 

@@ -23,6 +23,7 @@ from ascertain.certificate.write import write_certificate
 from ascertain.errors import CertificateError
 from ascertain.live.journal import Journal
 from ascertain.live.session import Run, run_session
+from ascertain.model.named import register
 from ascertain.observer.banks import HypothesesBank
 from ascertain.observer.names import POLICIES, PolicyName
 from ascertain.observer.settings import ObserverSettings
@@ -36,7 +37,6 @@ from ascertain.task.canonical import task_data
 from ascertain.task.plant_task import Question, pose_plant
 from ascertain.types import State
 from ascertain_check import check
-from tests.reference.named import register
 from tests.reference.run_claims import canonical, hypotheses_of, rechained, texts_of
 from tests.test_check_run import random_machine_task, random_plant_task
 

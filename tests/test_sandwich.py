@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 
 from ascertain.errors import LimitError, TaskError
 from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_noisy
+from ascertain.model.named import register, shift_register
 from ascertain.planning.balancing import Pains
 from ascertain.planning.composition import CertifiedTree, compose, skeleton
 from ascertain.planning.driven import Effort
@@ -25,7 +26,6 @@ from ascertain.task.plant_task import PlantTask, pose_plant
 from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from tests.reference.measuring import measure_wrong
-from tests.reference.named import register, shift_register
 from tests.reference.nodes import walk_with_memory
 from tests.reference.noisy_optimum import noisy_optimum
 from tests.reference.optimum import optimum

@@ -15,6 +15,7 @@ from scipy.special import bdtr, bdtrc
 from ascertain.evidence.audit import Audit, RuleObserver, audit, count_wrong
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.probing import FixedSchedule
+from ascertain.model.named import register
 from ascertain.task.bank import nominal_bank
 from ascertain_paper.studies import guarantee_noise, guarantee_sampling
 from ascertain_paper.studies.guarantee import FULL
@@ -35,7 +36,6 @@ from ascertain_paper.studies.guarantee_sampling import (
 from ascertain_paper.studies.guarantee_sampling_tables import sampled_row, sampling_part
 from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import load_testbed
-from tests.reference.named import register
 
 SMALL = load_settings("small")
 

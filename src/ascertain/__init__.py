@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ascertain.model.hidden import HiddenModel as HiddenModel
     from ascertain.model.hidden import as_hidden as as_hidden
     from ascertain.model.network import BooleanNetwork as BooleanNetwork
+    from ascertain.model.named import register as register
+    from ascertain.model.named import shift_register as shift_register
     from ascertain.model.files import read_model as read_model
     from ascertain.model.files import write_model as write_model
     from ascertain.model.checks import count_missing as count_missing
@@ -125,6 +127,8 @@ _HOME = {
     "HiddenModel": "model.hidden",
     "as_hidden": "model.hidden",
     "BooleanNetwork": "model.network",
+    "register": "model.named",
+    "shift_register": "model.named",
     "read_model": "model.files",
     "write_model": "model.files",
     "count_missing": "model.checks",

@@ -8,7 +8,7 @@ from itertools import product
 
 from ascertain.evidence.trigger import Trigger
 from ascertain.model.boolean import BooleanPlant
-from tests.reference.named import register
+from ascertain.model.named import register
 
 
 def evidence_along(

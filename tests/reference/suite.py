@@ -12,13 +12,13 @@ from ascertain.bounds.family import restrict_plant_task
 from ascertain.errors import TaskError
 from ascertain.model import Machine
 from ascertain.model.files import read_model
+from ascertain.model.named import register, shift_register
 from ascertain.model.noisy import with_flip
 from ascertain.model.union import common_actions, union
 from ascertain.problem.problem import read_problem
 from ascertain.task.plant_task import PlantTask, pose_plant
 from ascertain.task.pose import Reset, pose
 from ascertain.task.task import Task
-from tests.reference.named import register, shift_register
 from tests.reference.registers import (
     far_sensor,
     parity_register,
