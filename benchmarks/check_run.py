@@ -19,7 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from ascertain.certificate.chain import commitment_record
-from ascertain.certificate.run import run_claim
+from ascertain.certificate.claims.run import run_claim
 from ascertain.certificate.write import write_certificate
 from ascertain.live.journal import Journal
 from ascertain.live.session import run_session

@@ -45,14 +45,15 @@ BOUNDS = ("tests/test_check_bounds.py", "tests/test_check_program_parts.py")
 ALL = (*CLAIMS, *RUNS, "tests/test_check_policy.py", *BOUNDS)
 TESTS = {
     **dict.fromkeys(("__main__.py", "verdicts.py", "certificate.py"), (*EVERY, *RUNS)),
+    "claim.py": (*EVERY, "tests/test_check_registry.py"),
     **dict.fromkeys(("achieves.py", "lower.py", "obstruction.py", "quotient.py"), CLAIMS),
     **dict.fromkeys(("reading.py", "task.py"), (*CLAIMS, *RUNS)),
     **dict.fromkeys(("chain.py", "evidence.py", "listed_world.py", "plant_task.py", "plant_world.py", "run.py"), RUNS),
     **dict.fromkeys(("encounters.py", "information.py", "logarithm.py", "program.py"), BOUNDS),
     **dict.fromkeys(("hidden_task.py", "hidden_world.py", "question.py"), (*EVERY, "tests/test_hidden_certificate.py")),
-    "risk.py": ("tests/test_check_policy.py",),
+    "within_risk.py": ("tests/test_check_policy.py",),
 }
-"""The tests that are about a file; all of them for a file that is not named."""
+"""The tests that are about a file, by its name; all of them for a file that is not listed."""
 Case: TypeAlias = tuple[bytes, bytes, str]
 """A task, a certificate, and what the checker says of them."""
 COMPARISONS: dict[type[ast.cmpop], list[type[ast.cmpop]]] = {
@@ -74,6 +75,7 @@ class Mutant:
     """One change in one file. Its name is stable under changes elsewhere in the file."""
 
     file: str
+    """Its path in the package."""
     where: str
     """The function that was changed, or "module"."""
     name: str
@@ -150,7 +152,7 @@ def mutate(path: Path) -> Iterator[Mutant]:
                 name += f" ({seen[name]})"
             source = ast.unparse(ast.fix_missing_locations(tree))
             put(holder, field, index, old)
-            yield Mutant(path.name, where, name, source)
+            yield Mutant(path.relative_to(PACKAGE).as_posix(), where, name, source)
 
 
 def places(tree: ast.AST, where: str = "module") -> Iterator[tuple[ast.AST, tuple[ast.AST, str, int | None], str]]:
@@ -181,7 +183,7 @@ def survives(mutant: Mutant, home: Path, cases: list[Case]) -> bool:
     child = os.fork()
     if child == 0:
         try:
-            os._exit(run_tests(home, cases, TESTS.get(mutant.file, ALL)))
+            os._exit(run_tests(home, cases, TESTS.get(target.name, ALL)))
         finally:
             os._exit(1)
     noticed = os.waitpid(child, 0)[1] != 0
@@ -197,7 +199,8 @@ def copy_checker(home: Path) -> None:
 
 def forget(home: Path, file: str) -> None:
     """Remove the bytecode of a file, so that the change counts."""
-    for compiled in (home / "ascertain_check" / "__pycache__").glob(f"{Path(file).stem}.*"):
+    source = home / "ascertain_check" / file
+    for compiled in (source.parent / "__pycache__").glob(f"{source.stem}.*"):
         compiled.unlink()
 
 
@@ -304,7 +307,7 @@ def main() -> int:
     options = parser.parse_args()
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT)]
-    files = options.files or sorted(path.name for path in PACKAGE.glob("*.py"))
+    files = options.files or sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
     explained = set(EXPLAINED.read_text("utf-8").splitlines())
     mutants = [mutant for file in files for mutant in mutate(PACKAGE / file)]
     if options.new:
@@ -331,7 +334,7 @@ def judge(mutants: list[Mutant], home: Path, explained: set[str]) -> int:
         touched = [
             case
             for case, functions in zip(cases, entered, strict=True)
-            if mutant.where == "module" or (mutant.file, mutant.where) in functions
+            if mutant.where == "module" or (Path(mutant.file).name, mutant.where) in functions
         ]
         if survives(mutant, home, touched):
             survivors.append(mutant)

@@ -26,7 +26,7 @@ def test_imports_point_one_way() -> None:
 
 
 def test_the_checker_uses_the_standard_library_alone() -> None:
-    for path in (ROOT / "src" / "ascertain_check").glob("*.py"):
+    for path in (ROOT / "src" / "ascertain_check").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = []
             if isinstance(node, ast.Import):

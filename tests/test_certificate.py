@@ -14,15 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ascertain.certificate import (
-    achieves_claim,
-    achieves_expected_claim,
-    certificate_data,
-    lower_claim,
-    obstruction_claim,
-    quotient_claim,
-    write_certificate,
-)
+from ascertain.certificate import certificate_data, write_certificate
+from ascertain.certificate.claims.achieves import achieves_claim, achieves_expected_claim
+from ascertain.certificate.claims.lower import lower_claim
+from ascertain.certificate.claims.obstruction import obstruction_claim
+from ascertain.certificate.claims.quotient import quotient_claim
 from ascertain.errors import CertificateError, FileError
 from ascertain.model import Machine
 from ascertain.policy.automaton import Automaton

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ascertain_check.claims.information import say_bound
 from ascertain_check.encounters import BLOCKED, REVEALING, entropy_of, variation_of
-from ascertain_check.information import say_bound
 from ascertain_check.logarithm import (
     BITS,
     artanh,

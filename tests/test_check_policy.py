@@ -14,7 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ascertain.certificate import certificate_data, risk, within_risk_claim
+from ascertain.certificate import certificate_data
+from ascertain.certificate.claims import within_risk
+from ascertain.certificate.claims.within_risk import within_risk_claim
 from ascertain.errors import CertificateError, TaskError
 from ascertain.policy.absorption import find_fates, solve_exactly
 from ascertain.policy.automaton import NOWHERE
@@ -25,7 +27,7 @@ from ascertain.policy.table import Table
 from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
 from ascertain_check import check
-from ascertain_check import risk as checker
+from ascertain_check.claims import within_risk as checker
 from tests.reference.transcripts import Forbidden, count_visits, whole_task
 from tests.strategies import models, tasks
 from tests.test_checker_campaign import random_noise, random_task
@@ -187,7 +189,7 @@ def test_a_walk_until_sure_is_certified_by_its_values() -> None:
 def test_numbers_that_would_be_too_long_to_write_are_rounded_up_and_still_prove_the_claim(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(risk, "MAX_BITS", 40)
+    monkeypatch.setattr(within_risk, "MAX_BITS", 40)
     policy = stepping(4, 4, 30)
     claim = within_risk_claim(bit(), policy, exact=True)
     assert "values" in claim

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from ascertain.bounds.affine import bound_plant
 from ascertain.bounds.information import bound_by_information
 from ascertain.bounds.program import bound_by_program
-from ascertain.certificate import certificate_data, information_claim, program_claim
+from ascertain.certificate import certificate_data
+from ascertain.certificate.claims.information import information_claim
+from ascertain.certificate.claims.program import program_claim
 from ascertain.errors import CertificateError
 from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.plant_task import pose_plant

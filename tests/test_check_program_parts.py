@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from ascertain_check import check, program
-from ascertain_check.encounters import BLOCKED, REVEALING
-from ascertain_check.logarithm import binary_entropy, log_bounds
-from ascertain_check.program import (
+from ascertain_check import check
+from ascertain_check.claims import program
+from ascertain_check.claims.program import (
     MAX_POWER,
     Rival,
     Truth,
@@ -26,6 +25,8 @@ from ascertain_check.program import (
     read_rival,
     shared_cost,
 )
+from ascertain_check.encounters import BLOCKED, REVEALING
+from ascertain_check.logarithm import binary_entropy, log_bounds
 from ascertain_check.task import Task, read_task
 from ascertain_check.verdicts import Malformed, Refuted
 

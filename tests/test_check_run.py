@@ -26,7 +26,7 @@ from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
 from ascertain_check import chain, check, evidence, plant_task, plant_world, reading
 from ascertain_check.__main__ import main
-from ascertain_check.run import TRUSTED
+from ascertain_check.claims.run import TRUSTED
 from ascertain_check.verdicts import Malformed
 from tests.by_hand import build, identify
 from tests.reference.run_cases import EAGER, FALLBACK, NOMINAL, corpus, sound_runs

@@ -20,14 +20,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ascertain.certificate import (
-    achieves_claim,
-    achieves_expected_claim,
-    certificate_data,
-    lower_claim,
-    obstruction_claim,
-    quotient_claim,
-)
+from ascertain.certificate import certificate_data
+from ascertain.certificate.claims.achieves import achieves_claim, achieves_expected_claim
+from ascertain.certificate.claims.lower import lower_claim
+from ascertain.certificate.claims.obstruction import obstruction_claim
+from ascertain.certificate.claims.quotient import quotient_claim
 from ascertain.model import Machine, Model, NoisyMachine
 from ascertain.model.noisy import make_law
 from ascertain.task.canonical import canonical_bytes, task_data

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from ascertain.certificate import certificate_data
 from ascertain.certificate.chain import commitment_record
-from ascertain.certificate.run import run_claim
+from ascertain.certificate.claims.run import run_claim
 from ascertain.evidence.evidence import Step
 from ascertain.live.notebook import Notebook
 from ascertain.live.session import run_session

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from ascertain.certificate.chain import bank_hash, commitment_record, hash_records, scored_bank
-from ascertain.certificate.run import run_claim
+from ascertain.certificate.claims.run import run_claim
 from ascertain.certificate.write import write_certificate
 from ascertain.errors import CertificateError
 from ascertain.live.journal import Journal

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.bounds.pairs import bound_by_pairs
-from ascertain.certificate.achieves import achieves_claim
-from ascertain.certificate.lower import lower_claim
+from ascertain.certificate.claims.achieves import achieves_claim
+from ascertain.certificate.claims.lower import lower_claim
 from ascertain.certificate.write import certificate_data
 from ascertain.errors import TaskError
 from ascertain.kernels.search.bounds import INFINITE

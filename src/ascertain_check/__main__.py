@@ -11,7 +11,6 @@ from pathlib import Path
 
 from ascertain_check import reading
 from ascertain_check.certificate import check
-from ascertain_check.run import TRUSTED
 from ascertain_check.verdicts import Malformed, Verdict, malformed
 
 
@@ -19,9 +18,8 @@ def main(arguments: list[str]) -> int:
     verbose = arguments[:1] == ["-v"]
     verdict = judge(arguments[1:] if verbose else arguments)
     print(verdict)
-    for sentence in verdict.proved:
-        if verbose or sentence == TRUSTED:
-            print(sentence)
+    for sentence in verdict.proved if verbose else verdict.trusted:
+        print(sentence)
     return verdict.exit_code
 
 

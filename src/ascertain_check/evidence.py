@@ -58,6 +58,8 @@ class Stage:
     alpha: Fraction
     scored_from: int
     ran: Fraction
+    before: Stage | None = None
+    """What was scored before `scored_from`."""
 
     def scored(self, steps: list[Step], i: int) -> int | None:
         """What was read at step i, if it counts."""

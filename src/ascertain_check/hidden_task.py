@@ -24,6 +24,7 @@ Belief: TypeAlias = tuple[tuple[int, Fraction], ...]
 
 @dataclass(frozen=True)
 class HiddenTask:
+    kind = "hidden"
     num_actions: int
     num_readings: int
     labels: list[str]
@@ -37,6 +38,20 @@ class HiddenTask:
     @property
     def num_hypotheses(self) -> int:
         return len(self.beliefs)
+
+    @property
+    def actions(self) -> range:
+        """Those that an experiment may use."""
+        return range(self.num_actions)
+
+    @property
+    def num_candidates(self) -> int:
+        """A candidate of a bank is a hypothesis."""
+        return self.num_hypotheses
+
+    @property
+    def candidates(self) -> range:
+        return range(self.num_hypotheses)
 
     def law_of(self, s: int, a: int) -> JointLaw:
         """The joint law of an action in a state; empty where it is not allowed."""

@@ -63,6 +63,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class PlantTask:
+    kind = "boolean"
     bits: list[str]
     commands: list[Command]
     flip: Fraction
@@ -85,6 +86,16 @@ class PlantTask:
     @property
     def num_readings(self) -> int:
         return 2
+
+    @property
+    def num_candidates(self) -> int:
+        """A candidate of a bank is a state."""
+        return self.num_states
+
+    @property
+    def candidates(self) -> range | set[int]:
+        """The states that the plant may begin in."""
+        return range(self.num_states) if self.states is None else set(self.states)
 
 
 def read_plant_task(value: object) -> PlantTask:

@@ -32,7 +32,7 @@ MAX_SWEPT = 1 << 36
 """Hypotheses times steps times cases."""
 
 
-def check_plant(task: PlantTask, label: str, before: Stage | None, stage: Stage, steps: list[Step]) -> None:
+def check_plant(task: PlantTask, label: str, stage: Stage, steps: list[Step]) -> None:
     """Refuted unless this is the answer that the evidence allows."""
     wanted = read_label(task, label)
     check_effort(0, stage, steps, task.flip.denominator)
@@ -40,7 +40,9 @@ def check_plant(task: PlantTask, label: str, before: Stage | None, stage: Stage,
     bars, explained = find_bars(task, stage, steps)
     if not explained:
         raise Refuted("no candidate of the bank explains the readings")
-    early = find_bars(task, before, steps[: stage.scored_from])[0] if before is not None and task.never else []
+    early: list[int] = []
+    if stage.before is not None and task.never:
+        early = find_bars(task, stage.before, steps[: stage.scored_from])[0]
     world = Sweep(task, size, stage.scored_from, early, bars)
     rivals, supported = 0, False
     for ran in product((True, False), repeat=sum(not step.certain for step in steps)):

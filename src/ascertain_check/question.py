@@ -1,4 +1,9 @@
-"""The task, whichever kind of model it is about."""
+"""The task, whichever kind of model it is about.
+
+Every kind of task has a `kind`, its `sha256`, its `alpha`, and what the claim of a run needs: `num_actions`,
+`num_readings`, the `actions` that an experiment may use, `num_candidates` (the candidates of a bank are indices below
+it) and the `candidates` that are hypotheses.
+"""
 
 from __future__ import annotations
 

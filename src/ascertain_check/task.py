@@ -24,7 +24,7 @@ from ascertain_check.reading import (
     read_object,
     read_rational,
 )
-from ascertain_check.verdicts import Malformed, Refuted
+from ascertain_check.verdicts import Malformed
 
 Table: TypeAlias = list[list[int | None]]
 Pair: TypeAlias = tuple[int, int]
@@ -35,7 +35,8 @@ Law: TypeAlias = tuple[tuple[int, Fraction], ...]
 
 @dataclass(frozen=True)
 class Task:
-    noisy: bool
+    kind: str
+    """Of its model: machine or noisy."""
     num_readings: int
     labels: list[str]
     successor: Table
@@ -49,6 +50,10 @@ class Task:
     sha256: str
 
     @property
+    def noisy(self) -> bool:
+        return self.kind == "noisy"
+
+    @property
     def num_labels(self) -> int:
         return len(self.labels)
 
@@ -60,10 +65,20 @@ class Task:
     def num_actions(self) -> int:
         return len(self.cost)
 
-    def need_machine(self, claim: str) -> None:
-        """Refuse a claim that has no meaning where readings are random."""
-        if self.noisy:
-            raise Refuted(f"the claim {claim!a} is about machines without noise; this task has a noisy one")
+    @property
+    def actions(self) -> range:
+        """Those that an experiment may use."""
+        return range(self.num_actions)
+
+    @property
+    def num_candidates(self) -> int:
+        """A candidate of a bank is a state."""
+        return self.num_states
+
+    @property
+    def candidates(self) -> set[int]:
+        """The states that the plant may begin in."""
+        return {state for _, state in self.hypotheses}
 
     def label_after(self, label: int, state: int) -> int:
         """The right answer in this state for a hypothesis that started with this label."""
@@ -83,7 +98,7 @@ def read_task(value: object) -> Task:
     if current is not None and any(current[s] != k for k, s in hypotheses):
         raise Malformed("in a task about the current state each hypothesis has the label of its state")
     return Task(
-        noisy=kind == "noisy",
+        kind=kind,
         num_readings=num_readings,
         labels=labels,
         successor=successor,

@@ -26,13 +26,15 @@ class Verdict:
     exit_code: int
     reason: str = ""
     proved: tuple[str, ...] = ()
+    trusted: tuple[str, ...] = ()
+    """Those of the sentences that say what had to be trusted."""
 
     def __str__(self) -> str:
         return f"{self.word}: {self.reason}" if self.reason else self.word
 
 
-def verified(proved: tuple[str, ...]) -> Verdict:
-    return Verdict("VERIFIED", 0, proved=proved)
+def verified(proved: tuple[str, ...], trusted: tuple[str, ...]) -> Verdict:
+    return Verdict("VERIFIED", 0, proved=(*proved, *trusted), trusted=trusted)
 
 
 def refuted(reason: str) -> Verdict:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from ascertain.certificate.achieves import achieves_claim, achieves_expected_claim
-from ascertain.certificate.lower import lower_claim
+from ascertain.certificate.claims.achieves import achieves_claim, achieves_expected_claim
+from ascertain.certificate.claims.lower import lower_claim
 from ascertain.policy.automaton import Automaton
 from ascertain.search.solution import Objective, Proof, Solution, Solved, Unsolvable
 

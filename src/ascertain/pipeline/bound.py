@@ -12,7 +12,10 @@ from ascertain.bounds.divergence import round_value
 from ascertain.bounds.information import bound_by_information
 from ascertain.bounds.pairs import bound_by_pairs
 from ascertain.bounds.program import bound_by_program
-from ascertain.certificate import information_claim, obstruction_claim, program_claim, within_risk_claim
+from ascertain.certificate.claims.information import information_claim
+from ascertain.certificate.claims.obstruction import obstruction_claim
+from ascertain.certificate.claims.program import program_claim
+from ascertain.certificate.claims.within_risk import within_risk_claim
 from ascertain.errors import CertificateError, LimitError, TaskError
 from ascertain.pipeline.hardest import Hardest, explain_factors, explain_information, explain_pairs
 from ascertain.pipeline.settle import settle

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ascertain.certificate import certificate_data, obstruction_claim
+from ascertain.certificate import certificate_data
+from ascertain.certificate.claims.obstruction import obstruction_claim
 from ascertain.certificate.solution import solution_claims
 from ascertain.quotients.obstruction import Obstruction, find_obstruction
 from ascertain.search.exact import Progress, Prove, solve

@@ -4,7 +4,7 @@ The rows of a proof hold one another up. For every action that all members of a 
 another row, which must be contained in what is left of this one after that action and that reading, and whose bound
 must be at least this bound less the cost of the action. No move is needed where the bound is no larger than the cost of
 the action, nor in a row in which two members share a state and differ in label: nothing settles it. Every row holds at
-least two labels. The theorem and its proof are in `ascertain_check/lower.py`.
+least two labels. The theorem and its proof are in `ascertain_check/claims/lower.py`.
 """
 
 from __future__ import annotations

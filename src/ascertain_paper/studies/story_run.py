@@ -15,7 +15,7 @@ from typing import Any, final
 
 from ascertain.bank.witness import Witness, find_witnesses
 from ascertain.certificate.chain import commitment_record, hash_records
-from ascertain.certificate.run import run_claim
+from ascertain.certificate.claims.run import run_claim
 from ascertain.certificate.write import certificate_data
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.evidence import Step

@@ -247,7 +247,7 @@ def _obstruction(question: Question) -> str | None:
 def _certify(path: Path | None, run: Run, recorder: Journal | Notebook) -> str | None:
     """Write the certificate of an answer and have it checked; returns the checker's verdict."""
     from ascertain.certificate import write_certificate
-    from ascertain.certificate.run import run_claim
+    from ascertain.certificate.claims.run import run_claim
     from ascertain.cli.show.output import note
     from ascertain_check import check
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ascertain_check.claim import register
 from ascertain_check.reading import (
     Object,
     read_index,
@@ -44,8 +45,8 @@ class Answer:
     label: int
 
 
+@register("achieves", about=("machine",))
 def check_achieves(task: Task, claim: Object) -> str:
-    task.need_machine("achieves")
     data = read_object(claim, "claim cost policy", "the claim 'achieves'")
     limit = read_rational(data["cost"], "cost")
     nodes = read_policy(task, data["policy"])
@@ -55,8 +56,8 @@ def check_achieves(task: Task, claim: Object) -> str:
     return f"the policy settles the question at a cost of at most {limit}"
 
 
+@register("achieves-expected", about=("machine",))
 def check_achieves_expected(task: Task, claim: Object) -> str:
-    task.need_machine("achieves-expected")
     data = read_object(claim, "claim cost weights policy", "the claim 'achieves-expected'")
     limit = read_rational(data["cost"], "cost")
     weights = [read_rational(w, "a weight") for w in read_list(data["weights"], "weights", len(task.hypotheses))]

@@ -23,15 +23,16 @@ known to whoever kept the head from the beginning, and can compile the bank agai
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from hashlib import sha256
+from typing import Any
 
 from ascertain_check.chain import Commitment, Story, read_hash, read_story
+from ascertain_check.claim import register
 from ascertain_check.evidence import Stage, Step, common_denominator
-from ascertain_check.hidden_task import HiddenTask
 from ascertain_check.hidden_world import check_hidden
 from ascertain_check.listed_world import check_listed
-from ascertain_check.plant_task import PlantTask
 from ascertain_check.plant_world import check_plant
 from ascertain_check.question import Question
 from ascertain_check.reading import (
@@ -45,36 +46,38 @@ from ascertain_check.reading import (
     read_rational,
     read_text,
 )
-from ascertain_check.task import Task
 from ascertain_check.verdicts import Malformed, Refuted
 
 TRUSTED = "trusted, not proved: the time of the commitment, and that it determines the bank"
+"""What a verified run does not show; it is printed with every such verdict."""
+WORLDS: dict[str, Callable[[Any, str, Stage, list[Step]], None]] = {
+    "machine": check_listed,
+    "noisy": check_listed,
+    "boolean": check_plant,
+    "hidden": check_hidden,
+}
+"""By kind of model: what computes the evidence against every hypothesis again."""
 ONE = Fraction(1)
 
 
+@register("run", about=tuple(WORLDS), trusted=TRUSTED)
 def check_run(task: Question, claim: Object) -> str:
     keys = "claim label shares share bank scored_from transcript records head"
     data = read_object(claim, keys, "the claim 'run'")
     label = read_text(data["label"], "label")
     steps = read_transcript(task, data["transcript"])
     head = read_hash(data["head"], "head")
-    num_candidates = task.num_hypotheses if isinstance(task, HiddenTask) else task.num_states
-    bank = read_bank(data["bank"], num_candidates)
-    story = read_story(data["records"], head, num_candidates, task.num_actions, task.num_readings)
+    bank = read_bank(data["bank"], task.num_candidates)
+    story = read_story(data["records"], head, task.num_candidates, task.num_actions, task.num_readings)
     check_story(task, story, label, steps)
     name, shares = find_shares(story)
     check_shares(task, data, name, shares)
-    start = 0 if isinstance(task, HiddenTask) else find_start(story)
-    stage = Stage(bank, shares[name], start, story.commitment.ran)
+    start = find_start(task, story)
+    stage = Stage(bank, shares[name], start, story.commitment.ran, find_before(story, start))
     check_bank(task, story, bank, data["bank"])
     if read_index(data["scored_from"], len(steps) + 1, "scored_from") != stage.scored_from:
         raise Refuted(f"by the records readings are scored from step {stage.scored_from} on")
-    if isinstance(task, Task):
-        check_listed(task, label, stage, steps)
-    elif isinstance(task, HiddenTask):
-        check_hidden(task, label, stage, steps)
-    else:
-        check_plant(task, label, find_before(story), stage, steps)
+    WORLDS[task.kind](task, label, stage, steps)
     readings = sum(step.reading is not None for step in steps[stage.scored_from :])
     return f"the answer {quote(label)} beats every rival at risk {shares[name]}, on {readings} readings"
 
@@ -120,10 +123,9 @@ def check_story(task: Question, story: Story, label: str, steps: list[Step]) -> 
         raise Refuted("the records tell another answer or another transcript")
     if sum(not step.certain for step in steps) > commitment.max_doubts:
         raise Refuted(f"more than {commitment.max_doubts} actions may or may not have run")
-    if isinstance(task, PlantTask):
-        for step in steps:
-            if step.action not in task.actions:
-                raise Refuted(f"action {step.action} is not one that the task lets an experiment use")
+    for step in steps:
+        if step.action not in task.actions:
+            raise Refuted(f"action {step.action} is not one that the task lets an experiment use")
 
 
 def find_shares(story: Story) -> tuple[str, dict[str, Fraction]]:
@@ -146,15 +148,17 @@ def check_shares(task: Question, data: Object, name: str, shares: dict[str, Frac
         raise Refuted("the shares sum to more than the alpha of the task")
 
 
-def find_start(story: Story) -> int:
+def find_start(task: Question, story: Story) -> int:
     """The first step that is scored."""
-    return story.switched or 0 if story.commitment.policy in ("staged", "readwise") else 0
+    if task.kind == "hidden" or story.commitment.policy not in ("staged", "readwise"):
+        return 0
+    return story.switched or 0
 
 
-def find_before(story: Story) -> Stage | None:
+def find_before(story: Story, start: int) -> Stage | None:
     """The nominal stage that came before the first scored step."""
     commitment = story.commitment
-    if find_start(story) == 0 or commitment.nominal is None:
+    if start == 0 or commitment.nominal is None:
         return None
     return Stage([(commitment.nominal, ONE)], commitment.alpha * commitment.nominal_share, 0, commitment.ran)
 
@@ -184,18 +188,9 @@ def check_committed(task: Question, commitment: Commitment, bank: dict[int, Frac
     if kept and (commitment.nominal is None or bank.get(commitment.nominal, Fraction(0)) < kept):
         raise Refuted("the nominal weighs less than the commitment says")
     if commitment.bank.get("kind") == "hypotheses":
-        states = candidates(task)
+        states = task.candidates
         share, nominal = (ONE - kept) / len(states), commitment.nominal if kept else None
         if len(bank) != len(states) or any(
             z not in states or w != share + (kept if z == nominal else 0) for z, w in bank.items()
         ):
             raise Refuted("the bank is not the hypotheses of the task, evenly weighted, as the commitment says")
-
-
-def candidates(task: Question) -> range | set[int]:
-    """The states of the hypotheses; of a hidden model, the hypotheses themselves."""
-    if isinstance(task, HiddenTask):
-        return range(task.num_hypotheses)
-    if not isinstance(task, PlantTask):
-        return {state for _, state in task.hypotheses}
-    return range(task.num_states) if task.states is None else set(task.states)

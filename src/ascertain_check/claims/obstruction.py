@@ -19,11 +19,13 @@ no policy settles the question at any cost.
 
 from __future__ import annotations
 
+from ascertain_check.claim import LISTED, register
 from ascertain_check.reading import Object, read_index, read_list, read_object
 from ascertain_check.task import Pair, Task
 from ascertain_check.verdicts import Refuted
 
 
+@register("obstruction", about=LISTED)
 def check_obstruction(task: Task, claim: Object) -> str:
     data = read_object(claim, "claim pair pairs", "the claim 'obstruction'")
     h, g = read_pair(data["pair"], len(task.hypotheses), "pair")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from ascertain_check.claim import LISTED, register
 from ascertain_check.encounters import entropy_of, explore
 from ascertain_check.logarithm import binary_entropy
 from ascertain_check.reading import Object, read_index, read_list, read_object, read_rational
@@ -20,6 +21,7 @@ from ascertain_check.task import Task, read_risk
 from ascertain_check.verdicts import Refuted
 
 
+@register("information", about=LISTED)
 def check_information(task: Task, claim: Object) -> str:
     data = read_object(claim, "claim alpha beta cost pair", "the claim 'information'")
     alpha, beta = read_risks(data)

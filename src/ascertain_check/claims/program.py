@@ -44,8 +44,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ascertain_check.claim import LISTED, register
+from ascertain_check.claims.information import read_risks, say_bound
 from ascertain_check.encounters import BLOCKED, Shown, entropy_of, explore, show, variation_of
-from ascertain_check.information import read_risks, say_bound
 from ascertain_check.logarithm import binary_entropy
 from ascertain_check.reading import Object, read_index, read_list, read_object, read_rational
 from ascertain_check.task import Task
@@ -86,6 +87,7 @@ class Truth:
     rivals: list[Rival]
 
 
+@register("program", about=LISTED)
 def check_program(task: Task, claim: Object) -> str:
     data = read_object(claim, "claim alpha beta cost truths", "the claim 'program'")
     alpha, beta = read_risks(data)

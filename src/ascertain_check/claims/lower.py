@@ -40,7 +40,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ascertain_check.quotient import Quotient, read_quotient
+from ascertain_check.claim import register
+from ascertain_check.claims.quotient import Quotient, read_quotient
 from ascertain_check.reading import (
     Object,
     read_index,
@@ -63,8 +64,8 @@ class Row:
     moves: dict[int, Pair]
 
 
+@register("lower", about=("machine",))
 def check_lower(task: Task, claim: Object) -> str:
-    task.need_machine("lower")
     data = read_object(claim, "claim cost row rows block?", "the claim 'lower'")
     cost = read_bound(data["cost"], "cost")
     quotient = read_quotient(task, data.get("block", list(range(task.num_states))))

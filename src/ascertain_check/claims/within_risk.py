@@ -32,7 +32,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from ascertain_check.achieves import Ask, read_ask
+from ascertain_check.claim import LISTED, register
+from ascertain_check.claims.achieves import Ask, read_ask
 from ascertain_check.reading import (
     Object,
     read_index,
@@ -69,6 +70,7 @@ class Policy:
         return End(None) if node == LOST else self.nodes[node]
 
 
+@register("within-risk", about=LISTED)
 def check_within_risk(task: Task, claim: Object) -> str:
     data = read_object(claim, "claim alpha beta cost policy values?", "the claim 'within-risk'")
     limits = (

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ascertain_check.claim import LISTED, register
 from ascertain_check.reading import Object, read_index, read_list, read_object
 from ascertain_check.task import Table, Task
 from ascertain_check.verdicts import Malformed, Refuted
@@ -39,6 +40,7 @@ class Quotient:
         return len(self.successor)
 
 
+@register("quotient", about=LISTED)
 def check_quotient(task: Task, claim: Object) -> str:
     data = read_object(claim, "claim block splits", "the claim 'quotient'")
     quotient = read_quotient(task, data["block"])
