@@ -21,7 +21,8 @@ from ascertain.model.boolean import (
     enumerate_noisy,
 )
 from ascertain.model.expression import parse_expression
-from ascertain.model.files.boolean_toml import parse_boolean, read_boolean, write_boolean
+from ascertain.model.files import read_model
+from ascertain.model.files.boolean_toml import parse_boolean, write_boolean
 from tests.reference.simulation import from_slices, simulate_slices, simulate_states, slice_all, to_slices
 
 from .reference import boolean as twin
@@ -265,7 +266,7 @@ def test_a_plant_is_read_as_it_is_written_by_hand(tmp_path) -> None:
     )
     gate = Gate("and", 0, (1, 2))
     vent = Command("vent", (gate, Gate("clear", 2)), 0)
-    assert read_boolean(path) == BooleanPlant(("open", "shut", "hot"), (vent,), Fraction(1, 50))
+    assert read_model(path) == BooleanPlant(("open", "shut", "hot"), (vent,), Fraction(1, 50))
 
 
 COMMAND = '[[command]]\nname = "x"\ngates = [["set", "b0"]]\ntap = "b0"\n'

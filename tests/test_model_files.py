@@ -16,23 +16,16 @@ from hypothesis import strategies as st
 
 from ascertain.errors import AscertainError, FileError, ModelError
 from ascertain.model import Machine, NoisyMachine
-from ascertain.model.files import (
-    FORMATS,
-    parse_dot,
-    parse_model_data,
-    read_dot,
-    read_json,
-    read_model,
-    write_dot,
-    write_json,
-    write_model,
-)
+from ascertain.model.files import read_model, write_model
 from ascertain.model.files import text as text_module
 from ascertain.model.files.aalpy import from_aalpy, to_aalpy
+from ascertain.model.files.dot import parse_dot, write_dot
 from ascertain.model.files.dot_syntax import MAX_NESTING, Graph, parse_graph
 from ascertain.model.files.dot_tokens import id_text
+from ascertain.model.files.json_model import parse_model_data
 from ascertain.model.files.json_text import parse_json
-from ascertain.model.files.text import write_whole
+from ascertain.model.files.json_write import write_json
+from ascertain.model.files.text import read_text, write_whole
 from ascertain.model.noisy import as_noisy
 from tests.reference.files_bad import BAD_DATA, BAD_DOT, BAD_JSON
 from tests.reference.files_dot import read_by_graphviz, read_by_lines, transitions_of
@@ -49,6 +42,10 @@ LAMP = Machine(
     output=np.array([[0, 1], [1, 2]]),
     initial=(0,),
 )
+
+
+def read_dot(path: Path | str) -> Machine:
+    return parse_dot(read_text(path), str(path))
 
 
 def sentence(call: Callable[[], object]) -> str:
@@ -283,7 +280,9 @@ def test_a_noisy_machine_is_not_written_as_dot(tmp_path: Path) -> None:
 
 
 def test_an_unknown_suffix_names_the_known_ones(tmp_path: Path) -> None:
-    assert sentence(lambda: read_model(tmp_path / "m.xyz")).endswith(f"known are {', '.join(FORMATS)}")
+    assert sentence(lambda: read_model(tmp_path / "m.xyz")).endswith(
+        "known are .bnet, .toml, .dot, .gv, .json, .kiss2, .kiss, .pomdp"
+    )
     assert "did you mean '.json'?" in sentence(lambda: read_model(tmp_path / "m.jsn"))
 
 
@@ -402,7 +401,7 @@ def test_a_bad_model_is_one_sentence_with_field_and_remedy(data: object, message
 def test_bad_json_is_one_sentence_with_its_place(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "m.json"
     path.write_text(text)
-    assert sentence(lambda: read_json(path)) == f"{path}: {message}"
+    assert sentence(lambda: read_model(path)) == f"{path}: {message}"
 
 
 @given(st.dictionaries(st.sampled_from(["transitions", "states", "initial", "laws", "origin"]), PLAIN))

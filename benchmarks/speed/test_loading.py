@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from ascertain.model import Machine
-from ascertain.model.files import read_dot, write_dot
+from ascertain.model.files import read_model
+from ascertain.model.files.dot import write_dot
 
 ROUNDS = 7
 SHARE = 20
@@ -54,7 +55,7 @@ def load_pydot(path: Path) -> Any:
     return pytest.importorskip("pydot").graph_from_dot_file(str(path))
 
 
-@pytest.mark.parametrize("load", [read_dot, load_aalpy, load_pygraphviz], ids=["ascertain", "aalpy", "pygraphviz"])
+@pytest.mark.parametrize("load", [read_model, load_aalpy, load_pygraphviz], ids=["ascertain", "aalpy", "pygraphviz"])
 def test_loading_a_thousand_states(benchmark: Any, load: Callable[[Path], Any], large: Path) -> None:
     load(large)
     benchmark.pedantic(load, args=(large,), rounds=ROUNDS)
@@ -74,7 +75,7 @@ def best_seconds(loads: dict[str, Callable[[Path], Any]], path: Path, rounds: in
 @pytest.mark.filterwarnings("ignore")  # pydot's own
 def test_loading_takes_at_most_twice_the_time_of_the_fastest_rival(large: Path, tmp_path: Path) -> None:
     rivals = {"aalpy": load_aalpy, "pygraphviz": load_pygraphviz}
-    loads = {"ascertain": read_dot} | {name: load for name, load in rivals.items() if installed(name)}
+    loads = {"ascertain": read_model} | {name: load for name, load in rivals.items() if installed(name)}
     times = best_seconds(loads, large, ROUNDS)
     if installed("pydot"):
         small = make_file(tmp_path / "small.dot", 1000 // SHARE)

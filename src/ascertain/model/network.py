@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -46,6 +46,7 @@ class BooleanNetwork:
     rules: tuple[Expression | None, ...]
     inputs: tuple[int, ...]
     observed: tuple[int, ...]
+    kind: ClassVar[str] = "network"
 
     def __post_init__(self) -> None:
         check_names("variable", self.variables)

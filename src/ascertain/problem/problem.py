@@ -30,7 +30,7 @@ from ascertain.problem.fields import (
     read_value,
 )
 from ascertain.problem.sections import ObserveSection, OperationSection, read_observe, read_operation
-from ascertain.problem.source import read_source
+from ascertain.problem.source import known_options, read_source
 from ascertain.task.hidden_task import Beliefs, HiddenTask, pose_hidden, read_beliefs
 from ascertain.task.plant_task import PlainQuestion, pose_plant
 from ascertain.task.pose import Log, Pattern, Reset, pose, prepare
@@ -42,10 +42,9 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "safety": ("never",),
     "noise": ("flip",),
     "risk": ("alpha", "beta"),
-    "network": ("inputs", "observed", "as"),
 }
-"""The sections of fixed keys; [cost] has the names of actions for keys and [weights] those of states."""
-TOP = ("model", "models", "undefined", "dont_care", "inexact_rows", "cost", "weights", *KEYS, "observe", "operation")
+"""The sections of fixed keys; [cost] has the names of actions for keys and [weights] those of states. Formats of models
+have further sections and keys (`known_options`)."""
 
 
 @dataclass(frozen=True)
@@ -125,9 +124,12 @@ def read_any_problem(path: str | Path) -> AnyProblem:
 
 
 def _pose(path: Path, data: dict[str, Any]) -> AnyProblem:
-    check_keys("", data, TOP)
-    sections = {name: read_section(data, name) for name in ("cost", "weights", "observe", "operation", *KEYS)}
-    for name, known in KEYS.items():
+    options = known_options(data)
+    words = (option.name for option in options if option.words)
+    fixed = {**KEYS, **{option.name: tuple(option.keys) for option in options if option.keys}}
+    check_keys("", data, ("model", "models", "undefined", *words, "cost", "weights", *fixed, "observe", "operation"))
+    sections = {name: read_section(data, name) for name in ("cost", "weights", "observe", "operation", *fixed)}
+    for name, known in fixed.items():
         check_keys(f"[{name}] ", sections[name], known)
     read = read_source(path, data)
     source, words = read.model, _words(path, data, sections, read.common)

@@ -1,27 +1,29 @@
-"""The model that a problem file is about: a file, a table inside it, several machines, or a Boolean network."""
+"""The model that a problem file is about: a file, a table inside it, or several machines that are joined."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import Any, cast, final
 
 from ascertain.errors import TaskError
-from ascertain.model import BooleanPlant, Machine, Model
-from ascertain.model.files import read_listed, read_model
-from ascertain.model.files.bnet import read_network
-from ascertain.model.files.boolean_toml import plant_from_data
-from ascertain.model.files.json_hidden import parse_any_model
-from ascertain.model.files.kiss2 import DontCare, parse_kiss2
-from ascertain.model.files.pomdp import parse_pomdp
-from ascertain.model.files.pomdp_rows import InexactRows
-from ascertain.model.files.text import read_text
-from ascertain.model.hidden import HiddenModel
+from ascertain.model import Model
+from ascertain.model.files import (
+    FORMATS,
+    AnyModel,
+    Format,
+    Option,
+    Options,
+    Read,
+    find_format,
+    list_model,
+    read_with_notes,
+)
+from ascertain.model.files.boolean_toml import parse_table
 from ascertain.model.network import BooleanNetwork
 from ascertain.model.union import common_actions, union
 from ascertain.problem.fields import read_names, read_one_of, read_section, read_value
-
-KISS2 = frozenset({".kiss", ".kiss2"})
 
 
 @final
@@ -29,36 +31,35 @@ KISS2 = frozenset({".kiss", ".kiss2"})
 class Source:
     """A model as a problem names it."""
 
-    model: Model | BooleanPlant | BooleanNetwork | HiddenModel
+    model: AnyModel | BooleanNetwork
     common: tuple[str, ...]
     """The actions that all its parts know."""
     notes: tuple[str, ...] = ()
     """What was not used, and what was changed or decided in reading it."""
 
 
+def known_options(data: dict[str, Any]) -> tuple[Option, ...]:
+    """What a problem may say about the formats of its files; a format of another package is loaded for its file."""
+    several = data.get("models")
+    named: list[Any] = [*(cast("list[Any]", several) if isinstance(several, list) else ()), data.get("model")]
+    suffixes = [Path(name).suffix.lower().removeprefix(".") for name in named if isinstance(name, str)]
+    formats = dict.fromkeys([*FORMATS, *filter(None, map(FORMATS.find, suffixes))])
+    return tuple(option for form in formats for option in form.options)
+
+
 def read_source(path: Path, data: dict[str, Any]) -> Source:
     """The model of the problem at `path`."""
-    files = _files(data)
-    _check_words(data, [Path(name).suffix.lower() for name in files])
-    if "models" in data:
-        return _read_models(path, data, files)
+    files = [path.parent / name for name in _files(data)]
+    formats = [find_format(file) for file in files]
+    _check_options(data, formats)
     if not files:
-        table = read_section(data, "model")
-        model = (plant_from_data if "bits" in table else parse_any_model)(table, f"{path}: model")
+        model = parse_table(read_section(data, "model"), f"{path}: model")
         return Source(model, model.actions)
-    file = path.parent / files[0]
-    suffix = file.suffix.lower()
-    if suffix == ".bnet":
-        return Source(_declare(read_network(file), read_section(data, "network")), ())
-    if suffix == ".pomdp":
-        inexact: InexactRows = read_one_of(data, "inexact_rows", ("refused", "renormalised"), "")
-        said = parse_pomdp(read_text(file), str(file), inexact)
-        return Source(said.model, said.model.actions, said.notes)
-    if suffix in KISS2:
-        machine, notes = _read_kiss2(file, data)
-        return Source(machine, machine.actions, notes)
-    model = read_model(file)
-    return Source(model, model.actions)
+    reads = [read_with_notes(file, _read_options(data, form)) for file, form in zip(files, formats, strict=True)]
+    if "models" in data:
+        return _join(files, reads)
+    model = reads[0].model
+    return Source(model, () if isinstance(model, BooleanNetwork) else model.actions, reads[0].notes)
 
 
 def _files(data: dict[str, Any]) -> tuple[str, ...]:
@@ -76,42 +77,34 @@ def _files(data: dict[str, Any]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else ()
 
 
-def _check_words(data: dict[str, Any], suffixes: list[str]) -> None:
-    """What is said about a format is refused where no file has it."""
-    if "network" in data and ("models" in data or ".bnet" not in suffixes):
-        raise TaskError('[network] is for one Boolean network, model = "FILE.bnet"')
-    if "dont_care" in data and KISS2.isdisjoint(suffixes):
-        raise TaskError("dont_care is for KISS2 files; other models have no don't-cares")
-    if "inexact_rows" in data and ".pomdp" not in suffixes:
-        raise TaskError("inexact_rows is for .POMDP files; the rows of other models sum to one")
+def _check_options(data: dict[str, Any], formats: Sequence[Format]) -> None:
+    """What is said about a format is refused where no file has it, and a section where there are several files."""
+    for option in known_options(data):
+        meant = any(option in form.options for form in formats)
+        if option.name in data and (not meant or (option.keys and "models" in data)):
+            raise TaskError(option.misplaced)
 
 
-def _read_models(path: Path, data: dict[str, Any], names: tuple[str, ...]) -> Source:
+def _read_options(data: dict[str, Any], form: Format) -> Options:
+    return {option.name: _read_option(data, option) for option in form.options if option.name in data}
+
+
+def _read_option(data: dict[str, Any], option: Option) -> Any:
+    if option.words:
+        return read_one_of(data, option.name, option.words, "")
+    section, where = read_section(data, option.name), f"[{option.name}] "
+    return {
+        key: read_one_of(section, key, words, where) if words else read_names(section, key, where)
+        for key, words in option.keys.items()
+        if key in section
+    }
+
+
+def _join(files: Sequence[Path], reads: Sequence[Read]) -> Source:
     """The union of several machines."""
     models: dict[str, Model] = {}
-    notes: tuple[str, ...] = ()
-    for name in names:
-        file = path.parent / name
+    for file, read in zip(files, reads, strict=True):
         if file.stem in models:
             raise TaskError("models: two files have the same name; rename one, as states are called NAME:STATE")
-        if file.suffix.lower() in KISS2:
-            models[file.stem], more = _read_kiss2(file, data)
-            notes += more
-        else:
-            models[file.stem] = read_listed(file)
-    return Source(union(models), common_actions(models.values()), notes)
-
-
-def _read_kiss2(file: Path, data: dict[str, Any]) -> tuple[Machine, tuple[str, ...]]:
-    """The machine, and what became of its don't-cares."""
-    dont_care: DontCare = read_one_of(data, "dont_care", ("forbidden", "completed"), "")
-    table = parse_kiss2(read_text(file), str(file))
-    notes = (f"{file}: {table.num_open} lines leave something open, which is {dont_care}",) if table.num_open else ()
-    return table.machine(dont_care), notes
-
-
-def _declare(network: BooleanNetwork, section: dict[str, Any]) -> BooleanNetwork:
-    read_one_of(section, "as", ("machine", "plant"), "[network] ")
-    inputs = read_names(section, "inputs", "[network] ") if "inputs" in section else None
-    observed = read_names(section, "observed", "[network] ") if "observed" in section else None
-    return network.declare(inputs, observed)
+        models[file.stem] = list_model(read.model, str(file))
+    return Source(union(models), common_actions(models.values()), tuple(note for read in reads for note in read.notes))

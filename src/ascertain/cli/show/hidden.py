@@ -63,16 +63,6 @@ def _obstruction_facts(task: HiddenTask, obstruction: HiddenObstruction) -> dict
     }
 
 
-def file_notes(file: Path) -> list[str]:
-    """What the reader of a Cassandra file remarks on; other files have no notes."""
-    if file.suffix.lower() != ".pomdp":
-        return []
-    from ascertain.model.files.pomdp import parse_pomdp
-    from ascertain.model.files.text import read_text
-
-    return list(parse_pomdp(read_text(file), str(file)).notes)
-
-
 def quotient_facts(quotient: HiddenQuotient) -> dict[str, Any]:
     """The quotient of a hidden problem as JSON."""
     task, reduced = quotient.task, quotient.reduced

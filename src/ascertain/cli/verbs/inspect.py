@@ -11,7 +11,7 @@ from ascertain.cli.options import AsJson
 
 if TYPE_CHECKING:
     from ascertain.model import BooleanPlant, Model
-    from ascertain.model.hidden import HiddenModel
+    from ascertain.model.files import Read
     from ascertain.problem.problem import HiddenProblem
     from ascertain.quotients.obstruction import Obstruction
     from ascertain.quotients.quotient import Quotient
@@ -31,26 +31,20 @@ def command(
 
     Example:  ascertain inspect problem.toml
     """
-    from ascertain.cli.show.output import print_json, print_table
+    from ascertain.cli.show.output import print_json
     from ascertain.cli.show.problems import load_any_problem
-    from ascertain.model import BooleanPlant
-    from ascertain.model.files import read_model
-    from ascertain.model.files.boolean_toml import is_plant
-    from ascertain.model.hidden import HiddenModel
+    from ascertain.model.files import NotAModel, read_with_notes
     from ascertain.problem.problem import HiddenProblem
     from ascertain.quotients.obstruction import find_obstruction
     from ascertain.quotients.quotient import take_quotient
 
-    if file.suffix != ".toml" or is_plant(file):
-        model = read_model(file)
-        if isinstance(model, HiddenModel):
-            _inspect_hidden(file, model, as_json)
-            return
-        facts = _plant_facts(model) if isinstance(model, BooleanPlant) else _machine_facts(model)
-        facts |= _dont_cares(file)
-        print_json("inspect", facts) if as_json else print_table(str(file), _rows(facts))
+    try:
+        read = read_with_notes(file)
+    except NotAModel:
+        problem = load_any_problem(file)
+    else:
+        _inspect_model(file, read, as_json)
         return
-    problem = load_any_problem(file)
     if isinstance(problem, HiddenProblem):
         _inspect_hidden_problem(file, problem, as_json)
         return
@@ -63,12 +57,19 @@ def command(
         raise typer.Exit(1)
 
 
-def _inspect_hidden(file: Path, model: HiddenModel, as_json: bool) -> None:
-    from ascertain.cli.show.hidden import class_facts, file_notes, hidden_facts
+def _inspect_model(file: Path, read: Read, as_json: bool) -> None:
+    from ascertain.cli.show.hidden import class_facts, hidden_facts
     from ascertain.cli.show.output import print_json, print_line, print_table
+    from ascertain.model import BooleanPlant
+    from ascertain.model.files import settle_model
+    from ascertain.model.hidden import HiddenModel
 
-    facts = {**hidden_facts(model), **class_facts(model)}
-    facts["notes"] = [*file_notes(file), *facts["notes"]]
+    model = settle_model(read.model)
+    if isinstance(model, HiddenModel):
+        facts = {**hidden_facts(model), **class_facts(model)}
+    else:
+        facts = _plant_facts(model) if isinstance(model, BooleanPlant) else _machine_facts(model)
+    facts |= {**read.facts, "notes": [*read.notes, *facts.get("notes", ())]}
     if as_json:
         print_json("inspect", facts)
         return
@@ -89,17 +90,6 @@ def _inspect_hidden_problem(file: Path, problem: HiddenProblem, as_json: bool) -
     print_json("inspect", facts) if as_json else _print_task(file, facts)
     if obstruction is not None:
         raise typer.Exit(1)
-
-
-def _dont_cares(file: Path) -> dict[str, Any]:
-    """What became of the don't-cares of a KISS2 file."""
-    if file.suffix.lower() not in {".kiss", ".kiss2"}:
-        return {}
-    from ascertain.model.files.kiss2 import parse_kiss2
-    from ascertain.model.files.text import read_text
-
-    number = parse_kiss2(read_text(file), str(file)).num_open
-    return {"dont_cares": "none" if number == 0 else f"{number} lines, forbidden (a problem may complete them)"}
 
 
 def _plant_facts(plant: BooleanPlant) -> dict[str, Any]:

@@ -1,95 +1,132 @@
-"""The files that models live in: which format belongs to which suffix, reading, and writing in one step."""
+"""The files that models live in. A format is one object in a file of its own; here it is found by the suffix.
+
+Reading gives a model and *notes*: what was not used, changed or decided. A format also declares what a problem file may
+say about its files (`Option`), so that whoever adds a format adds one file: a module of this folder with a `Format` at
+its top, or a package of their own with an entry point in the group `ascertain.formats` that is named like the suffix.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, final
+from types import MappingProxyType
+from typing import Any, TypeAlias, final
 
 from ascertain.errors import FileError, ModelError, did_you_mean
 from ascertain.model.boolean import BooleanPlant, list_states
-from ascertain.model.files.bnet import read_bnet
-from ascertain.model.files.boolean_toml import read_boolean, write_boolean
-from ascertain.model.files.dot import parse_dot, read_dot, write_dot
-from ascertain.model.files.json_hidden import parse_any_model, read_any_json, write_any_json
-from ascertain.model.files.json_model import parse_model_data, read_json, write_json
-from ascertain.model.files.kiss2 import read_kiss2, write_kiss2
-from ascertain.model.files.pomdp import read_pomdp
-from ascertain.model.files.pomdp_write import write_pomdp
-from ascertain.model.files.text import write_whole
+from ascertain.model.files.text import read_text, write_whole
 from ascertain.model.hidden import HiddenModel
 from ascertain.model.machine import Machine
+from ascertain.model.network import BooleanNetwork
 from ascertain.model.noisy import NoisyMachine
+from ascertain.registry import Registry
 
-__all__ = [
-    "FORMATS",
-    "Format",
-    "parse_any_model",
-    "parse_dot",
-    "parse_model_data",
-    "read_dot",
-    "read_json",
-    "read_listed",
-    "read_model",
-    "write_dot",
-    "write_json",
-    "write_model",
-]
+AnyModel: TypeAlias = Machine | NoisyMachine | BooleanPlant | HiddenModel
+Options: TypeAlias = Mapping[str, Any]
+"""By option: a word, or of a section what it says by key."""
 
 
 @final
 @dataclass(frozen=True)
+class Read:
+    """What a file says."""
+
+    model: AnyModel | BooleanNetwork
+    """A network may still become a machine or a Boolean plant."""
+    notes: tuple[str, ...] = ()
+    """What was not used, and what was changed or decided in reading it."""
+    facts: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What `inspect` lists besides, by name."""
+
+
+@final
+@dataclass(frozen=True)
+class Option:
+    """What a problem file may say about how files of a format are read: a word at its top, or a section."""
+
+    name: str
+    misplaced: str
+    """The sentence for a problem that names no file of the format."""
+    words: tuple[str, ...] = ()
+    """What may be said, the default first; a section has none."""
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Of a section, which is about one file: its keys, each with the words that it takes, or () for a list of names."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Format:
-    """How the files of one suffix are read and written; `kinds` are the models that can be written."""
+    """How files of certain suffixes are read and written."""
 
-    read: Callable[[Path], Machine | NoisyMachine | BooleanPlant | HiddenModel]
+    name: str
+    suffixes: tuple[str, ...]
+    """In small letters, with their dots."""
+    read: Callable[[str, str, Options], Read]
+    """Takes the text, the words that begin every error message, and the options."""
     write: Callable[[Any], str] | None = None
-    kinds: tuple[type, ...] = ()
+    writes: tuple[type, ...] = ()
+    """The kinds of models that `write` takes."""
+    options: tuple[Option, ...] = ()
 
 
-FORMATS: dict[str, Format] = {
-    ".dot": Format(read_dot, write_dot, (Machine,)),
-    ".gv": Format(read_dot, write_dot, (Machine,)),
-    ".json": Format(read_any_json, write_any_json, (Machine, NoisyMachine, HiddenModel)),
-    ".bnet": Format(read_bnet),
-    ".kiss2": Format(read_kiss2, write_kiss2, (Machine,)),
-    ".kiss": Format(read_kiss2, write_kiss2, (Machine,)),
-    ".pomdp": Format(read_pomdp, write_pomdp, (HiddenModel,)),
-    ".toml": Format(read_boolean, write_boolean, (BooleanPlant,)),
-}
-"""Suffix to format; whoever adds a format adds a line."""
+class NotAModel(FileError):
+    """A file whose suffix models share with other things, and which is one of those: a problem file in TOML."""
 
 
-def read_model(path: str | Path) -> Machine | NoisyMachine | BooleanPlant | HiddenModel:
-    """The model in a file, in the format that its suffix says."""
-    path = Path(path)
-    return _format_of(path).read(path)
+FORMATS: Registry[Format] = Registry(
+    Format, __name__, "ascertain.formats", lambda form: [suffix.removeprefix(".") for suffix in form.suffixes]
+)
+
+
+def read_with_notes(path: str | Path, options: Options = MappingProxyType({})) -> Read:
+    """The model in a file, in the format that its suffix says, and what its reader remarks on."""
+    form = find_format(path)
+    defaults: Options = {option.name: option.words[0] if option.words else {} for option in form.options}
+    return form.read(read_text(path), str(path), {**defaults, **options})
+
+
+def read_model(path: str | Path) -> AnyModel:
+    """The model in a file; a Boolean network becomes a machine."""
+    return settle_model(read_with_notes(path).model)
+
+
+def settle_model(model: AnyModel | BooleanNetwork) -> AnyModel:
+    """The model itself; of a network its machine, with the inputs and observed variables that were declared."""
+    return model.machine() if isinstance(model, BooleanNetwork) else model
 
 
 def read_listed(path: str | Path) -> Machine | NoisyMachine:
     """The model in a file with its states listed: a Boolean plant is enumerated, if it is small enough."""
-    model = read_model(path)
+    return list_model(read_with_notes(path).model, str(path))
+
+
+def list_model(model: AnyModel | BooleanNetwork, where: str) -> Machine | NoisyMachine:
+    """The model with its states listed; `where` begins the message when it is hidden."""
+    model = settle_model(model)
     if isinstance(model, HiddenModel):
         raise ModelError(
-            f"{path}: this model is hidden; machines, whose transitions are certain, are needed here; inspect takes "
+            f"{where}: this model is hidden; machines, whose transitions are certain, are needed here; inspect takes "
             "hidden models, and observe and quotient take a problem about one"
         )
     return list_states(model) if isinstance(model, BooleanPlant) else model
 
 
-def write_model(model: Machine | NoisyMachine | BooleanPlant | HiddenModel, path: str | Path) -> None:
+def write_model(model: AnyModel | BooleanNetwork, path: str | Path) -> None:
     """Write a model in the format that the suffix says; the file appears whole or not at all."""
-    form = _format_of(Path(path))
-    if form.write is None or not isinstance(model, form.kinds):
-        able = [suffix for suffix, other in FORMATS.items() if isinstance(model, other.kinds)]
+    form = find_format(path)
+    if form.write is None or not isinstance(model, form.writes):
+        able = [suffix for other in FORMATS if isinstance(model, other.writes) for suffix in other.suffixes]
         raise FileError(f"{path}: {model.kind} models are not written as {Path(path).suffix}; use {' or '.join(able)}")
     write_whole(path, form.write(model).encode())
 
 
-def _format_of(path: Path) -> Format:
-    suffix = path.suffix.lower()
-    if suffix not in FORMATS:
-        known = did_you_mean(suffix, FORMATS) or f"; known are {', '.join(FORMATS)}"
+def find_format(path: str | Path) -> Format:
+    """The format that the suffix of a file says."""
+    suffix = Path(path).suffix.lower()
+    form = FORMATS.find(suffix.removeprefix("."))
+    if form is None:
+        suffixes = [f".{word}" for word in FORMATS.words()]
+        known = did_you_mean(suffix, suffixes) or f"; known are {', '.join(suffixes)}"
         raise FileError(f"{path}: the suffix {suffix!r} says no format of a model{known}")
-    return FORMATS[suffix]
+    return form

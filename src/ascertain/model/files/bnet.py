@@ -19,8 +19,8 @@ from typing import NoReturn
 from ascertain.errors import AscertainError, FileError
 from ascertain.model.boolean import MAX_BITS
 from ascertain.model.expression import MAX_LENGTH, Expression, Spelling, Token, parse_tokens
+from ascertain.model.files import Format, Option, Options, Read
 from ascertain.model.files.text import read_text
-from ascertain.model.machine import Machine
 from ascertain.model.network import BooleanNetwork
 
 _NAME = re.compile(r"[A-Za-z_][\w.:\[\]-]*")
@@ -29,13 +29,8 @@ _WORDS = {"!": "not", "&": "and", "|": "or"}
 _SPELLING = Spelling("'&', '|'", "a variable", {word: sign for sign, word in _WORDS.items()})
 
 
-def read_bnet(path: str | Path) -> Machine:
-    """The network in a .bnet file as a machine, with the inputs and observed variables that are meant by default."""
-    return read_network(path).machine()
-
-
 def read_network(path: str | Path) -> BooleanNetwork:
-    """The network in a .bnet file."""
+    """The network in a .bnet file, of which `read_model` gives the machine."""
     return parse_bnet(read_text(path), str(path))
 
 
@@ -70,6 +65,19 @@ def write_bnet(network: BooleanNetwork) -> str:
         for name, rule in zip(network.variables, network.rules, strict=True)
     ]
     return "\n".join(["targets, factors", *lines, ""])
+
+
+def _read(text: str, where: str, options: Options) -> Read:
+    declared = options["network"]
+    return Read(parse_bnet(text, where).declare(declared.get("inputs"), declared.get("observed")))
+
+
+_NETWORK = Option(
+    "network",
+    '[network] is for one Boolean network, model = "FILE.bnet"',
+    keys={"inputs": (), "observed": (), "as": ("machine", "plant")},
+)
+BNET = Format("Boolean network", (".bnet",), _read, write_bnet, (BooleanNetwork,), (_NETWORK,))
 
 
 def _read_factors(text: str, where: str) -> dict[str, tuple[int, str]]:

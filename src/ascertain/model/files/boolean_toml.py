@@ -14,14 +14,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, cast
 
 from ascertain.errors import FileError, ModelError
 from ascertain.kernels.model.boolean_code import OPERATIONS
 from ascertain.model.boolean import MAX_BITS, BooleanPlant, Command, Gate
+from ascertain.model.files import AnyModel, Format, NotAModel, Options, Read
+from ascertain.model.files.json_hidden import parse_any_model
 from ascertain.model.files.json_text import named, near
-from ascertain.model.files.text import read_text
 from ascertain.model.files.toml_text import parse_toml
 from ascertain.rational import rational_field
 
@@ -31,24 +31,23 @@ MAX_GATES = 64
 """Of one command."""
 
 
-def read_boolean(path: str | Path) -> BooleanPlant:
-    """The plant in a TOML file."""
-    return parse_boolean(read_text(path), str(path))
-
-
-def is_plant(path: str | Path) -> bool:
-    """Whether a TOML file says bits, as a plant does and a problem does not."""
-    try:
-        return "bits" in parse_toml(read_text(path), str(path))
-    except FileError:
-        return False
-
-
 def parse_boolean(text: str, where: str) -> BooleanPlant:
-    """The plant in the text of a TOML file; `where` begins every error message."""
+    """The plant in the text of a TOML file; `where` begins every error message.
+
+    A problem file is TOML too, and says no bits: then the error is `NotAModel`.
+    """
     if len(text) > MAX_CHARACTERS:
         raise FileError(f"{where}: the file has {len(text)} characters; at most {MAX_CHARACTERS} are read")
-    return plant_from_data(parse_toml(text, where), where)
+    data = parse_toml(text, where)
+    try:
+        return plant_from_data(data, where)
+    except FileError as error:
+        raise error if "bits" in data else NotAModel(str(error)) from None
+
+
+def parse_table(data: dict[str, Any], where: str) -> AnyModel:
+    """The model that a table inside a problem file describes: a plant if it says bits, else as JSON would have it."""
+    return plant_from_data(data, where) if "bits" in data else parse_any_model(data, where)
 
 
 def plant_from_data(data: Mapping[str, Any], where: str) -> BooleanPlant:
@@ -72,6 +71,15 @@ def write_boolean(plant: BooleanPlant) -> str:
     plain = plant.bits == _count_bits(plant.num_bits)
     head = f"bits = {plant.num_bits if plain else _array(plant.bits)}\nflip = {_quote(str(plant.flip))}\n"
     return head + "".join(_command_text(plant, command) for command in plant.commands)
+
+
+def _read(text: str, where: str, _: Options) -> Read:
+    if "bits" not in text:  # most problem files: they need not be parsed to be told apart
+        raise NotAModel(f"{where}: 'bits' is missing; a Boolean plant needs it")
+    return Read(parse_boolean(text, where))
+
+
+BOOLEAN = Format("Boolean plant", (".toml",), _read, write_boolean, (BooleanPlant,))
 
 
 def _read_bits(value: object, where: str) -> tuple[str, ...]:

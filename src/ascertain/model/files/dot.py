@@ -17,30 +17,22 @@ node the name of the state, as a JSON string, where the id cannot be the name; o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any, NoReturn, cast, final
 
 import numpy as np
 
 from ascertain.errors import FileError, ModelError
+from ascertain.model.files import Format, Options, Read
 from ascertain.model.files.dot_labels import LabelError, json_text, read_pairs
 from ascertain.model.files.dot_syntax import Attributes, Graph, parse_graph
 from ascertain.model.files.dot_tokens import id_text
 from ascertain.model.files.dot_write import write_dot
 from ascertain.model.files.json_text import NotStrict, decode_json
 from ascertain.model.files.tables import check_size
-from ascertain.model.files.text import read_text
 from ascertain.model.machine import Machine
 from ascertain.types import UNDEFINED
 
-__all__ = ["machine_of", "parse_dot", "read_dot", "write_dot"]
-
 DRAWN_AS_NOTHING = frozenset({"none", "point", "plain", "plaintext"})
-
-
-def read_dot(path: str | Path) -> Machine:
-    """The machine in a .dot file."""
-    return parse_dot(read_text(path), str(path))
 
 
 def parse_dot(text: str, name: str) -> Machine:
@@ -54,6 +46,13 @@ def machine_of(graph: Graph) -> Machine:
         return _Reading(graph).machine()
     except ModelError as error:
         raise FileError(f"{graph.where}: {error}") from None
+
+
+def _read(text: str, where: str, _: Options) -> Read:
+    return Read(parse_dot(text, where))
+
+
+DOT = Format("DOT", (".dot", ".gv"), _read, write_dot, (Machine,))
 
 
 @final

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, NoReturn, cast, final
 
 from ascertain.errors import FileError, ModelError
+from ascertain.model.files import Format, Options, Read
 from ascertain.model.files.json_model import parse_model_data
-from ascertain.model.files.json_text import dump_line, named, near, read_json_data
+from ascertain.model.files.json_text import dump_line, named, near, parse_json
 from ascertain.model.files.json_write import FORMAT, VERSION, write_json
 from ascertain.model.files.tables import check_size
 from ascertain.model.hidden import Belief, HiddenModel, JointLaw, make_joint
@@ -31,14 +31,16 @@ MAX_LAWS = 2_000_000
 """States times actions."""
 
 
-def read_any_json(path: str | Path) -> Machine | NoisyMachine | HiddenModel:
-    """The model in a JSON file, of whichever kind."""
-    return parse_any_model(read_json_data(path), str(path))
+def _read(text: str, where: str, _: Options) -> Read:
+    return Read(parse_any_model(parse_json(text, where), where))
 
 
-def write_any_json(model: Machine | NoisyMachine | HiddenModel) -> str:
+def _write(model: Machine | NoisyMachine | HiddenModel) -> str:
     """The text of a JSON file that reads back as the same model."""
     return write_hidden_json(model) if isinstance(model, HiddenModel) else write_json(model)
+
+
+JSON = Format("JSON", (".json",), _read, _write, (Machine, NoisyMachine, HiddenModel))
 
 
 def parse_any_model(data: object, where: str) -> Machine | NoisyMachine | HiddenModel:

@@ -18,29 +18,21 @@ inline table of a problem file, where `format` and `version` may be left out, as
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, cast, final
 
 import numpy as np
 
 from ascertain.errors import FileError, ModelError
-from ascertain.model.files.json_text import find_repeated, named, near, read_json_data
-from ascertain.model.files.json_write import FORMAT, VERSION, write_json
+from ascertain.model.files.json_text import find_repeated, named, near
+from ascertain.model.files.json_write import FORMAT, VERSION
 from ascertain.model.files.tables import check_size
 from ascertain.model.machine import Machine
 from ascertain.model.noisy import Law, NoisyMachine, make_law
 from ascertain.rational import have_small_denominator, rational_field
 from ascertain.types import UNDEFINED
 
-__all__ = ["parse_model_data", "read_json", "write_json"]
-
 KEYS = ("format", "version", "initial", "transitions", "states", "actions", "readings", "laws", "origin")
 TRANSITION = "[state, action, reading, next state]"
-
-
-def read_json(path: str | Path) -> Machine | NoisyMachine:
-    """The model in a JSON file."""
-    return parse_model_data(read_json_data(path), str(path))
 
 
 def parse_model_data(data: object, where: str) -> Machine | NoisyMachine:

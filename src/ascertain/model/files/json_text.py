@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from itertools import islice
-from pathlib import Path
 from typing import Any, NoReturn
 
 from ascertain.errors import FileError, did_you_mean
-from ascertain.model.files.text import read_text
 
 SHOWN = 80
 """Characters of a name that an error message repeats."""
@@ -17,13 +15,11 @@ COMPARED = 1000
 """Names among which an error message looks for the one that was meant."""
 
 
-def read_json_data(path: str | Path) -> object:
-    """What a JSON file holds: dictionaries, lists, strings, integers, floats, booleans and None."""
-    return parse_json(read_text(path), str(path))
-
-
 def parse_json(text: str, where: str) -> object:
-    """What a JSON text holds; `where` begins every error message."""
+    """What a JSON text holds: dictionaries, lists, strings, integers, floats, booleans and None.
+
+    `where` begins every error message.
+    """
     try:
         return decode_json(text)
     except json.JSONDecodeError as error:

@@ -17,13 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Literal, NoReturn, TypeAlias, final
 
 import numpy as np
 
 from ascertain.errors import FileError, LimitError, did_you_mean
-from ascertain.model.files.text import read_text
+from ascertain.model.files import Format, Option, Options, Read
 from ascertain.model.machine import Machine
 from ascertain.types import UNDEFINED, IntArray
 
@@ -95,11 +94,6 @@ class KissTable:
         )
 
 
-def read_kiss2(path: str | Path, dont_care: DontCare = "forbidden") -> Machine:
-    """The machine in a KISS2 file."""
-    return parse_kiss2(read_text(path), str(path)).machine(dont_care)
-
-
 def parse_kiss2(text: str, where: str) -> KissTable:
     """The table in the text of a KISS2 file; `where` begins every error message."""
     sizes: dict[str, int] = {}
@@ -149,6 +143,22 @@ def write_kiss2(machine: Machine) -> str:
     head = [f".i {len(actions[0])}", f".o {len(readings[0])}", f".p {len(table)}", f".s {machine.num_states}"]
     reset = [f".r {states[s]}" for s in machine.initial]
     return "\n".join([*legend, *head, *reset, *table, ".e", ""])
+
+
+def _read(text: str, where: str, options: Options) -> Read:
+    """The machine, and what became of its don't-cares."""
+    table, dont_care = parse_kiss2(text, where), options["dont_care"]
+    machine, number = table.machine(dont_care), table.num_open
+    if number == 0:
+        return Read(machine, facts={"dont_cares": "none"})
+    note = f"{where}: {number} lines leave something open, which is {dont_care}"
+    return Read(machine, (note,), {"dont_cares": f"{number} lines, {dont_care} (a problem may complete them)"})
+
+
+_DONT_CARE = Option(
+    "dont_care", "dont_care is for KISS2 files; other models have no don't-cares", ("forbidden", "completed")
+)
+KISS2 = Format("KISS2", (".kiss2", ".kiss"), _read, write_kiss2, (Machine,), (_DONT_CARE,))
 
 
 @final

@@ -21,16 +21,15 @@ it to be renormalised, and then a *note* says so. A row of O may be left out whe
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import NoReturn, final
 
 from ascertain.errors import FileError, LimitError
+from ascertain.model.files import Format, Option, Options, Read
 from ascertain.model.files.pomdp_rows import InexactRows, Row, settle_row, show_sum
 from ascertain.model.files.pomdp_syntax import Reading
 from ascertain.model.files.pomdp_tokens import MAX_KEPT
-from ascertain.model.files.text import read_text
+from ascertain.model.files.pomdp_write import write_pomdp
 from ascertain.model.hidden import HiddenModel, JointLaw, make_belief
 
 MAX_ENTRIES = 4_000_000
@@ -39,21 +38,7 @@ MAX_UNWRITTEN = 250_000
 """Of these, beyond two for each character of the text: a short file may multiply a few long rows."""
 
 
-@final
-@dataclass(frozen=True)
-class Pomdp:
-    """What a file says: the model, and remarks on what was not used or was changed."""
-
-    model: HiddenModel
-    notes: tuple[str, ...]
-
-
-def read_pomdp(path: str | Path, inexact: InexactRows = "refused") -> HiddenModel:
-    """The hidden model in a Cassandra file."""
-    return parse_pomdp(read_text(path), str(path), inexact).model
-
-
-def parse_pomdp(text: str, where: str, inexact: InexactRows = "refused") -> Pomdp:
+def parse_pomdp(text: str, where: str, inexact: InexactRows = "refused") -> Read:
     """The model in the text of a Cassandra file, with notes; `where` begins every error message."""
     said = Reading(text, where)
     said.read()
@@ -68,7 +53,19 @@ def parse_pomdp(text: str, where: str, inexact: InexactRows = "refused") -> Pomd
         joint=_Joining(said).join(),
         initial=() if said.start is None else (make_belief(said.start),),
     )
-    return Pomdp(model, (*changed, *_remarks(said)))
+    return Read(model, (*changed, *_remarks(said)))
+
+
+def _read(text: str, where: str, options: Options) -> Read:
+    return parse_pomdp(text, where, options["inexact_rows"])
+
+
+_INEXACT_ROWS = Option(
+    "inexact_rows",
+    "inexact_rows is for .POMDP files; the rows of other models sum to one",
+    ("refused", "renormalised"),
+)
+POMDP = Format("Cassandra's POMDP", (".pomdp",), _read, write_pomdp, (HiddenModel,), (_INEXACT_ROWS,))
 
 
 def _settle(said: Reading, inexact: InexactRows) -> list[str]:

@@ -1,0 +1,69 @@
+"""Registries: things of one sort, each found by the words that people write to choose it.
+
+Three ways lead into a registry. Ours stand at the top of a module of one package, so that adding one means adding its
+file. `register` adds one at run time. And an installed package may declare an *entry point* in the registry's group,
+named like the word: it is imported when that word is looked for and nothing else answers to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pkgutil import iter_modules
+from typing import Generic, TypeVar, final
+
+from ascertain.errors import AscertainError
+
+T = TypeVar("T")
+
+
+@final
+class Registry(Generic[T]):
+    """Things of the class `sort`: ours in the modules of `package`, other people's by entry points of `group`.
+
+    `words_of` says which words choose a thing.
+    """
+
+    def __init__(self, sort: type[T], package: str, group: str, words_of: Callable[[T], Iterable[str]]) -> None:
+        self._sort, self._package, self._group, self._words_of = sort, package, group, words_of
+
+    @cached_property
+    def _by_word(self) -> dict[str, T]:
+        """Looked through when the first word is asked for: the modules of the package import this registry."""
+        names = [found.name for found in iter_modules(import_module(self._package).__path__)]
+        modules = [import_module(f"{self._package}.{name}") for name in names]
+        things = [thing for module in modules for thing in vars(module).values() if isinstance(thing, self._sort)]
+        return {word: thing for thing in things for word in self._words_of(thing)}
+
+    def __iter__(self) -> Iterator[T]:
+        """Every thing once: ours, then those that were registered or loaded since."""
+        return iter(dict.fromkeys(self._by_word.values()))
+
+    def words(self) -> list[str]:
+        """All words, those of other packages included; nothing is loaded for that."""
+        return list(dict.fromkeys([*self._by_word, *sorted(entry_points(group=self._group).names)]))
+
+    def register(self, thing: T) -> None:
+        """Add a thing; a word that another one has is refused."""
+        for word in self._words_of(thing):
+            if self._by_word.setdefault(word, thing) is not thing:
+                raise AscertainError(f"{self._group}: {word!r} is taken already; choose another word")
+
+    def find(self, word: str) -> T | None:
+        """The thing of that word; None when nobody has it."""
+        if word not in self._by_word:
+            for point in entry_points(group=self._group, name=word):
+                self.register(self._load(point))
+        return self._by_word.get(word)
+
+    def _load(self, point: EntryPoint) -> T:
+        where = f"the entry point {point.name} = {point.value!r} of {self._group}"
+        try:
+            thing = point.load()
+        except Exception as reason:  # whatever a package that is not ours may raise when it is imported
+            raise AscertainError(f"{where} cannot be loaded: {type(reason).__name__}: {reason}") from reason
+        if not isinstance(thing, self._sort) or point.name not in self._words_of(thing):
+            raise AscertainError(f"{where} is no {self._sort.__name__} for {point.name!r}; its package must mend it")
+        return thing
