@@ -23,11 +23,10 @@ from ascertain.bounds.divergence import (
     log_interval,
     relative_entropy,
     round_value,
-    total_variation,
 )
 from ascertain.bounds.information import bound_by_information
 from ascertain.errors import LimitError, TaskError
-from ascertain.model.noisy import NoisyMachine, make_law, with_flip
+from ascertain.model.noisy import NoisyMachine, make_law, total_variation, with_flip
 from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.task.task import Task

@@ -17,7 +17,7 @@ from ascertain.model.build import machine_from_transitions
 from ascertain.model.noisy import with_flip
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.automaton import Automaton
-from ascertain.policy.plain import parse_policy, policy_data
+from ascertain.policy.plain import named_policy_data, parse_policy
 from ascertain.policy.policy import Abstain, Answer, Ask
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.report.drawing import draw_dot, draw_html, draw_svg
@@ -59,7 +59,7 @@ def test_the_plain_form_comes_back_as_it_went(task: Task) -> None:
         return
     result = solve(task)
     if isinstance(result, Solved):
-        assert parse_policy(policy_data(task, result.policy), task, "here") == result.policy
+        assert parse_policy(named_policy_data(task, result.policy), task, "here") == result.policy
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from ascertain.bounds.encounters import find_encounters
 from ascertain.bounds.family import neighbours, restrict_plant_task
 from ascertain.bounds.information import bound_by_information
 from ascertain.bounds.joint import build_joint
-from ascertain.bounds.lattice import Step, Tangent, best_cut, cut_line, find_base
+from ascertain.bounds.lattice import LatticeStep, Tangent, best_cut, cut_line, find_base
 from ascertain.bounds.pairs import bound_by_pairs
 from ascertain.bounds.program import bound_by_program
 from ascertain.errors import LimitError, TaskError
@@ -372,4 +372,4 @@ def test_the_bayes_bound_closes_in_on_the_optimum_of_a_coin() -> None:
 
 
 def test_steps_are_ordered_and_lie_on_the_right_corners() -> None:
-    assert best_cut(1 - ALPHA - BETA, ALPHA, F(9)) == Step(6, -4)
+    assert best_cut(1 - ALPHA - BETA, ALPHA, F(9)) == LatticeStep(6, -4)

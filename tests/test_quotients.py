@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from ascertain.errors import LimitError, ModelError, TaskError
 from ascertain.model import Machine, NoisyMachine
 from ascertain.model.files import read_model
+from ascertain.model.noisy import total_variation
 from ascertain.policy.automaton import Automaton
 from ascertain.quotients import refinement as refinement_module
 from ascertain.quotients.lift import lift_hypotheses, lift_names, lift_policy
 from ascertain.quotients.quotient import members, take_quotient
-from ascertain.quotients.refinement import join_laws, refine, refine_tables, total_variation
+from ascertain.quotients.refinement import join_laws, refine, refine_tables
 from ascertain.quotients.separation import separating_word, separating_words
 from ascertain.task.task import Task
 from tests.by_hand import build, identify

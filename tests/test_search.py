@@ -29,7 +29,7 @@ from ascertain.quotients.quotient import take_quotient
 from ascertain.quotients.separation import measure_task
 from ascertain.search import deepening
 from ascertain.search.configuration import Arena, build_arena, is_pure
-from ascertain.search.deepening import Limits, Search
+from ascertain.search.deepening import Search
 from ascertain.search.exact import conclude, solve
 from ascertain.search.greedy import greedy_policy, improve_plan
 from ascertain.search.solution import Bounded, Proof, Solution, Solved, Unsolvable
@@ -202,11 +202,11 @@ def test_bounds_by_small_sets_change_no_optimum_and_can_be_proved(task: Task) ->
     arena = build_arena(quotient.reduced)
     if is_pure(arena.start):
         return
-    search = Search(arena, None, 0.0)
+    search = Search(arena)
     for _ in range(2):
         search.strengthened = -(10**9)
-        search.strengthen(Limits(None, None))
-    assert search.run(Limits(None, None), None) is None
+        search.strengthen()
+    assert search.run() is None
     assert check(task, conclude(search, quotient, "worst", None, prove="always")) == optimum(task)
 
 
@@ -226,15 +226,15 @@ def part_of(arena: Arena, chosen: tuple[int, ...]) -> Task:
 
 def test_a_long_search_uses_small_sets_and_still_proves_what_it_says() -> None:
     task = hard_task(1, 30, 7)
-    search = Search(build_arena(take_quotient(task).reduced), None, 0.0)
+    search = Search(build_arena(take_quotient(task).reduced))
     search.prepare()
     first = search.upper
     improve_plan(search.graph, search.tree, None, 16)
     assert search.lower <= search.upper <= first
     search.strengthened = -(10**9)
-    search.strengthen(Limits(None, None))
+    search.strengthen()
     assert search.arena.tables.subsets.most == 3
-    assert search.run(Limits(None, None), None) is None
+    assert search.run() is None
     result = conclude(search, take_quotient(task), "worst", None, prove="always")
     assert isinstance(result, Solved)
     plain = solve(task, prove="never")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ascertain.policy.automaton import NOWHERE, Automaton
-from ascertain.search.rows import Row
+from ascertain.search.solution import ProofRow
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
 from tests.reference.optimum import Configuration, branches, is_pure, optima, start_of
@@ -90,7 +90,7 @@ def with_hypotheses(task: Task, members: Configuration) -> Task:
     return replace(task, state=state, label=label)
 
 
-def best_rows(task: Task, rng: Random | None = None) -> tuple[list[Row], int | None]:
+def best_rows(task: Task, rng: Random | None = None) -> tuple[list[ProofRow], int | None]:
     """Rows that prove the optimum, and the number of the one that speaks of the task; no row where it is 0.
 
     Without `rng`, rows are whole configurations; with it, members that are not needed are left out at random.
@@ -100,14 +100,14 @@ def best_rows(task: Task, rng: Random | None = None) -> tuple[list[Row], int | N
     if is_pure(root):
         return [], None
     root = shrink(values, root, values[root], rng)
-    rows: dict[Configuration, Row] = {}
+    rows: dict[Configuration, ProofRow] = {}
     stack = [root]
     while stack:
         here = stack.pop()
         if here in rows:
             continue
         named = name_moves(task, values, here, rng)
-        rows[here] = Row(tuple(sorted(here)), values[here], named)  # type: ignore[arg-type]
+        rows[here] = ProofRow(tuple(sorted(here)), values[here], named)  # type: ignore[arg-type]
         stack.extend(target for _, target in named.values())
     number = {c: i for i, c in enumerate(rows)}
     finished = [

@@ -25,7 +25,7 @@ from fractions import Fraction
 from ascertain.bounds.encounters import find_encounters
 from ascertain.bounds.family import MOST_STATES, neighbours, restrict_plant_task
 from ascertain.bounds.joint import build_joint
-from ascertain.bounds.linear import Problem, Solved
+from ascertain.bounds.linear import LinearProgram, LinearSolution
 from ascertain.bounds.program import ProgramBound, bound_by_program, count_actions
 from ascertain.bounds.proof import prove
 from ascertain.bounds.rivals import rank_rivals
@@ -139,9 +139,9 @@ def _family_of_differences(linear: PlantTask, differences: tuple[State, ...] | N
         return restrict_plant_task(linear, (0, *neighbours(0, bits)), most=2 * MOST_STATES)
 
 
-def _conclude(problem: Problem, solved: Solved) -> ProgramBound:
-    proof = prove(problem, solved)
+def _conclude(program: LinearProgram, solved: LinearSolution) -> ProgramBound:
+    proof = prove(program, solved)
     value = solved.value if solved.feasible else float("inf")
-    visits = {0: count_actions(problem.graphs[0], solved.visits[0])}
+    visits = {0: count_actions(program.graphs[0], solved.visits[0])}
     dual = proof if proof.truths else None
     return ProgramBound(proof.value, False, 0, visits, {0: value}, solved.share, dual, True, symmetric=True)

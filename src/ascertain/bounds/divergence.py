@@ -1,4 +1,4 @@
-"""How different two laws are: relative entropy, total variation, and the logarithms they need, rounded outward.
+"""How different two laws are: relative entropy, and the logarithms they need, rounded outward.
 
 The logarithm of a rational other than 1 is irrational, so it is enclosed in an interval of rationals on the grid of
 2^-96. Relative entropy, KL(P || Q) = sum over y of P(y) log(P(y) / Q(y)), is infinite (None) where P gives something
@@ -77,12 +77,6 @@ def relative_entropy(law: Law, other: Law) -> Interval | None:
             return None
         total += log_interval(p / against[y]).times(p)
     return Interval(max(round_down(total.low), Fraction(0)), round_up(total.high))
-
-
-def total_variation(law: Law, other: Law) -> Fraction:
-    """The largest difference of the two probabilities of one event."""
-    against = dict(other)
-    return sum((max(p - against.get(y, Fraction(0)), Fraction(0)) for y, p in law), Fraction(0))
 
 
 def binary_entropy(p: Fraction, q: Fraction) -> Interval | None:

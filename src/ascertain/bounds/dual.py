@@ -30,9 +30,9 @@ from typing import TypeAlias, final
 from ascertain.bounds.divergence import round_value
 from ascertain.bounds.joint import JointGraph
 from ascertain.bounds.lattice import Cut, cut_line
-from ascertain.bounds.linear import Problem, Solved
+from ascertain.bounds.linear import LinearProgram, LinearSolution
 
-Rounding: TypeAlias = Callable[[float], Fraction]
+RoundingRule: TypeAlias = Callable[[float], Fraction]
 
 
 @final
@@ -71,16 +71,18 @@ class ProgramProof:
     truths: tuple[TruthProof, ...]
 
 
-def used_cuts(problem: Problem, solved: Solved, i: int, r: int, way: Rounding) -> tuple[tuple[Cut, Fraction], ...]:
+def used_cuts(
+    program: LinearProgram, solved: LinearSolution, i: int, r: int, way: RoundingRule
+) -> tuple[tuple[Cut, Fraction], ...]:
     """The cuts of a KL row whose multiplier is not rounded to 0."""
-    if (i, r) not in problem.cuts:
+    if (i, r) not in program.cuts:
         return ()
-    pairs = zip(problem.cuts[i, r], (way(v) for v in solved.entropy[i, r]), strict=True)
+    pairs = zip(program.cuts[i, r], (way(v) for v in solved.entropy[i, r]), strict=True)
     return tuple((cut, y) for cut, y in pairs if y)
 
 
 def weigh_truth(
-    problem: Problem, graph: JointGraph, potential: tuple[Fraction, ...], rivals: tuple[RivalProof, ...]
+    program: LinearProgram, graph: JointGraph, potential: tuple[Fraction, ...], rivals: tuple[RivalProof, ...]
 ) -> TruthProof:
     """The least lambda that these multipliers need, and what they give."""
     load = edge_loads(graph, rivals)
@@ -93,8 +95,8 @@ def weigh_truth(
         weight = max(weight, sum((known.best * total(proof.cuts) for known, proof in pairs), Fraction(0)))
     gain = -potential[0]
     for proof in rivals:
-        gain += sum((y * cut_line(cut, problem.sure, proof.base)[0] for cut, y in proof.cuts), Fraction(0))
-        gain += proof.variation * problem.sure - proof.coupled[0]
+        gain += sum((y * cut_line(cut, program.sure, proof.base)[0] for cut, y in proof.cuts), Fraction(0))
+        gain += proof.variation * program.sure - proof.coupled[0]
     return TruthProof(graph, weight, potential, rivals, gain)
 
 
@@ -119,22 +121,22 @@ def total(cuts: Sequence[tuple[Cut, Fraction]]) -> Fraction:
     return sum((y for _, y in cuts), Fraction(0))
 
 
-def conclude(problem: Problem, truths: Sequence[TruthProof]) -> ProgramProof:
+def combine_truths(program: LinearProgram, truths: Sequence[TruthProof]) -> ProgramProof:
     """What the multipliers of all truths prove together."""
     spent: dict[tuple[int, int], Fraction] = {}
     for i, truth in enumerate(truths):
         for r, proof in enumerate(truth.rivals):
-            slopes = sum((y * cut_line(cut, problem.sure, proof.base)[1] for cut, y in proof.cuts), Fraction(0))
-            key = problem.share_key(i, r)
+            slopes = sum((y * cut_line(cut, program.sure, proof.base)[1] for cut, y in proof.cuts), Fraction(0))
+            key = program.share_key(i, r)
             spent[key] = spent.get(key, Fraction(0)) + proof.variation + slopes
     most: dict[int, Fraction] = {}
     for (g, _), share in spent.items():
         most[g] = max(most.get(g, Fraction(0)), share)
-    right = sum((truth.gain for truth in truths), Fraction(0)) - problem.alpha * sum(most.values(), Fraction(0))
+    right = sum((truth.gain for truth in truths), Fraction(0)) - program.alpha * sum(most.values(), Fraction(0))
     weight = sum((truth.weight for truth in truths), Fraction(0))
     kept = tuple(truth for truth in truths if truth.weight or truth.gain)
     if right <= 0:
-        return ProgramProof(problem.alpha, problem.beta, Fraction(0), ())
+        return ProgramProof(program.alpha, program.beta, Fraction(0), ())
     if weight == 0:
-        return ProgramProof(problem.alpha, problem.beta, None, kept)
-    return ProgramProof(problem.alpha, problem.beta, round_value(right / weight), kept)
+        return ProgramProof(program.alpha, program.beta, None, kept)
+    return ProgramProof(program.alpha, program.beta, round_value(right / weight), kept)

@@ -24,10 +24,10 @@ from typing import final
 
 import numpy as np
 
-from ascertain.bounds.divergence import Interval, relative_entropy, total_variation
+from ascertain.bounds.divergence import Interval, relative_entropy
 from ascertain.errors import LimitError
 from ascertain.model import Machine
-from ascertain.model.noisy import Law, as_noisy
+from ascertain.model.noisy import Law, as_noisy, total_variation
 from ascertain.quotients.separation import list_reachable, successors_within
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, IntArray, LongArray

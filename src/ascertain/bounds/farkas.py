@@ -23,27 +23,27 @@ from scipy.sparse.csgraph import connected_components  # pyright: ignore[reportU
 from ascertain.bounds.dual import (
     ProgramProof,
     RivalProof,
-    Rounding,
+    RoundingRule,
     TruthProof,
-    conclude,
+    combine_truths,
     edge_loads,
     total,
     used_cuts,
     weigh_truth,
 )
 from ascertain.bounds.joint import JointGraph
-from ascertain.bounds.linear import Problem, Solved
+from ascertain.bounds.linear import LinearProgram, LinearSolution
 from ascertain.types import BoolArray, IntArray
 
 
-def settle_potentials(problem: Problem, solved: Solved, way: Rounding) -> ProgramProof:
+def settle_potentials(program: LinearProgram, solved: LinearSolution, way: RoundingRule) -> ProgramProof:
     """The proof that these multipliers give once potentials are exact."""
     truths: list[TruthProof] = []
-    for i, graph in enumerate(problem.graphs):
+    for i, graph in enumerate(program.graphs):
         inside = edges_in_cycles(graph)
-        rivals = tuple(_settle_rival(problem, solved, i, r, way, inside) for r in range(len(graph.rivals)))
-        truths.append(weigh_truth(problem, graph, longest_paths(graph, edge_loads(graph, rivals)), rivals))
-    return conclude(problem, truths)
+        rivals = tuple(_settle_rival(program, solved, i, r, way, inside) for r in range(len(graph.rivals)))
+        truths.append(weigh_truth(program, graph, longest_paths(graph, edge_loads(graph, rivals)), rivals))
+    return combine_truths(program, truths)
 
 
 def edges_in_cycles(graph: JointGraph) -> BoolArray:
@@ -56,11 +56,13 @@ def edges_in_cycles(graph: JointGraph) -> BoolArray:
     return part[graph.source] == part[graph.target]
 
 
-def _settle_rival(problem: Problem, solved: Solved, i: int, r: int, way: Rounding, inside: BoolArray) -> RivalProof:
+def _settle_rival(
+    program: LinearProgram, solved: LinearSolution, i: int, r: int, way: RoundingRule, inside: BoolArray
+) -> RivalProof:
     """Multipliers of one rival whose load vanishes on these edges."""
-    graph = problem.graphs[i]
+    graph = program.graphs[i]
     known = graph.rivals[r]
-    cuts = used_cuts(problem, solved, i, r, way)
+    cuts = used_cuts(program, solved, i, r, way)
     if total(cuts) and (graph.is_cut or any(graph.payment(r, int(e)) for e in np.flatnonzero(inside))):
         cuts = ()
     toll = [Fraction(0) if inside[e] else way(solved.toll[i][r, e]) for e in range(len(graph.source))]

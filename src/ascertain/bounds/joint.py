@@ -32,7 +32,7 @@ Joint: TypeAlias = tuple[int, ...]
 
 @final
 @dataclass(frozen=True)
-class Rival:
+class JointRival:
     """What must be known of a directed pair besides its edges."""
 
     hypothesis: int
@@ -53,7 +53,7 @@ class JointGraph:
 
     met: Encounters
     hypothesis: int
-    rivals: tuple[Rival, ...]
+    rivals: tuple[JointRival, ...]
     nodes: tuple[Joint, ...]
     source: IntArray
     target: IntArray
@@ -91,7 +91,7 @@ class JointGraph:
         return Fraction(0) if kind < 0 else pay(self.met, self.rivals[r], kind)
 
 
-def pay(met: Encounters, rival: Rival, kind: int) -> Fraction:
+def pay(met: Encounters, rival: JointRival, kind: int) -> Fraction:
     """What an encounter pays a rival whose KL row stands."""
     if rival.dropped:
         return Fraction(0)
@@ -102,13 +102,13 @@ def pay(met: Encounters, rival: Rival, kind: int) -> Fraction:
     return entropy.high
 
 
-def describe_rival(met: Encounters, h: int, g: int) -> Rival:
+def describe_rival(met: Encounters, h: int, g: int) -> JointRival:
     """The directed pair from truth h to rival g."""
     kinds = met.reachable(int(met.element[h]), int(met.element[g]))
     found = [met.kinds[k] for k in kinds]
     if any(kind.entropy is None for kind in found):
-        return Rival(g, True, None, Fraction(0), hopeless=False)
-    plain = Rival(g, False, find_base(found), Fraction(0), hopeless=not found)
+        return JointRival(g, True, None, Fraction(0), hopeless=False)
+    plain = JointRival(g, False, find_base(found), Fraction(0), hopeless=not found)
     best = max((pay(met, plain, k) / met.kinds[k].cost for k in kinds), default=Fraction(0))
     return replace(plain, best=best)
 
@@ -143,7 +143,7 @@ def build_joint(met: Encounters, h: int, rivals: tuple[int, ...], max_nodes: int
     )
 
 
-def _move(met: Encounters, rivals: tuple[Rival, ...], here: Joint, a: Action) -> tuple[Joint, list[int]] | None:
+def _move(met: Encounters, rivals: tuple[JointRival, ...], here: Joint, a: Action) -> tuple[Joint, list[int]] | None:
     """Where an action leads and what it shows of each rival; None where it may not be done."""
     s = here[0]
     if met.successor[s, a] == UNDEFINED:

@@ -47,14 +47,14 @@ class Tangent:
 
 @final
 @dataclass(frozen=True)
-class Step:
+class LatticeStep:
     """Two corners of A: the inequality above for t = rho^i C and v = rho^j C."""
 
     i: int
     j: int
 
 
-Cut: TypeAlias = Tangent | Step
+Cut: TypeAlias = Tangent | LatticeStep
 
 
 def cut_line(cut: Cut, p: Fraction, base: Fraction | None) -> tuple[Fraction, Fraction]:
@@ -75,7 +75,7 @@ def best_cut(p: Fraction, e: Fraction, base: Fraction | None) -> Cut:
     if base is None:
         return Tangent(e)
     i = _best_corner(p, e, base)
-    return Step(i, min(i, _best_corner(1 - p, 1 - e, base)))
+    return LatticeStep(i, min(i, _best_corner(1 - p, 1 - e, base)))
 
 
 def _best_corner(weight: Fraction, share: Fraction, base: Fraction) -> int:

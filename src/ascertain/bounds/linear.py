@@ -40,17 +40,17 @@ from ascertain.bounds.joint import JointGraph
 from ascertain.bounds.lattice import Cut, cut_line
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-Place: TypeAlias = tuple[int, int]
+RivalIndex: TypeAlias = tuple[int, int]
 """The number of a graph and of one of its rivals."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Problem:
+class LinearProgram:
     """Truths with their joint graphs, the cuts of each KL row, and the risks."""
 
     graphs: tuple[JointGraph, ...]
-    cuts: Mapping[Place, Sequence[Cut]]
+    cuts: Mapping[RivalIndex, Sequence[Cut]]
     alpha: Fraction
     beta: Fraction
     transitive: bool = False
@@ -74,7 +74,7 @@ class Problem:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Solved:
+class LinearSolution:
     """What the solver returned: the value, the visits and the multipliers of each graph, in floating point."""
 
     feasible: bool
@@ -88,7 +88,7 @@ class Solved:
     """w[r, J] of each graph."""
     variation: tuple[FloatArray, ...]
     """z[r] of each graph."""
-    entropy: dict[Place, FloatArray]
+    entropy: dict[RivalIndex, FloatArray]
     """y of each cut."""
     toll: tuple[FloatArray, ...]
     """x[r, e] of each graph."""
@@ -118,21 +118,21 @@ class _Rows:
         self.value.append(value.astype(np.float64))
 
 
-def solve_program(problem: Problem, time_limit: float | None = None) -> Solved | None:
+def solve_program(program: LinearProgram, time_limit: float | None = None) -> LinearSolution | None:
     """The solution, or, where there is none, multipliers that say so; None when time ran out or the solver failed."""
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    first = _run(problem, elastic=False, time_limit=time_limit)
+    first = _run(program, elastic=False, time_limit=time_limit)
     if first is None or first.feasible:
         return first
     left = None if deadline is None else max(deadline - time.monotonic(), 0.1)
-    return _run(problem, elastic=True, time_limit=left)
+    return _run(program, elastic=True, time_limit=left)
 
 
-def _run(problem: Problem, *, elastic: bool, time_limit: float | None) -> Solved | None:
+def _run(program: LinearProgram, *, elastic: bool, time_limit: float | None) -> LinearSolution | None:
     """Minimise V; when elastic, the part of what is owed that must be forgiven instead."""
-    rows, places = _Rows(), _Layout(problem, elastic)
-    for i in range(len(problem.graphs)):
-        _add_graph(rows, places, problem, i)
+    rows, places = _Rows(), _Layout(program, elastic)
+    for i in range(len(program.graphs)):
+        _add_graph(rows, places, program, i)
     budgets = {g: i for i, g in enumerate(dict.fromkeys(g for g, _ in places.share))}
     first = rows.new(np.full(len(budgets), -1.0))
     for (g, _), column in places.share.items():
@@ -145,7 +145,7 @@ def _run(problem: Problem, *, elastic: bool, time_limit: float | None) -> Solved
     options = {} if time_limit is None else {"time_limit": max(time_limit, 0.01)}
     found = cast("Any", linprog(goal, A_ub=-matrix, b_ub=-right, bounds=(0, None), method="highs", options=options))
     if found.status == 2 and not elastic:
-        return Solved(False, 0.0, (), {}, (), (), (), {}, ())
+        return LinearSolution(False, 0.0, (), {}, (), (), (), {}, ())
     if found.status != 0:
         return None
     multiplier = np.maximum(-np.asarray(found.ineqlin.marginals, dtype=np.float64), 0.0)
@@ -155,8 +155,8 @@ def _run(problem: Problem, *, elastic: bool, time_limit: float | None) -> Solved
 class _Layout:
     """Where each unknown and each row stands."""
 
-    def __init__(self, problem: Problem, elastic: bool) -> None:
-        self.problem = problem
+    def __init__(self, program: LinearProgram, elastic: bool) -> None:
+        self.program = program
         self.elastic = elastic
         self.share: dict[tuple[int, int], int] = {}
         self.visit: list[int] = []
@@ -166,14 +166,14 @@ class _Layout:
         self.coupled: list[int] = []
         self.variation: list[int] = []
         self.toll: list[int] = []
-        self.entropy: dict[Place, int] = {}
+        self.entropy: dict[RivalIndex, int] = {}
         width = 1
-        for i, graph in enumerate(problem.graphs):
+        for i, graph in enumerate(program.graphs):
             for r in range(len(graph.rivals)):
-                if problem.share_key(i, r) not in self.share:
-                    self.share[problem.share_key(i, r)] = width
+                if program.share_key(i, r) not in self.share:
+                    self.share[program.share_key(i, r)] = width
                     width += 1
-        for graph in problem.graphs:
+        for graph in program.graphs:
             num_edges = len(graph.source)
             self.visit.append(width)
             self.flow.append(width + num_edges)
@@ -181,11 +181,11 @@ class _Layout:
             width = self.inside[-1] + 1
         self.width = width
 
-    def unpack(self, x: FloatArray, m: FloatArray, feasible: bool) -> Solved:
-        graphs = self.problem.graphs
+    def unpack(self, x: FloatArray, m: FloatArray, feasible: bool) -> LinearSolution:
+        graphs = self.program.graphs
         shapes = [(len(g.rivals), len(g.nodes), len(g.source)) for g in graphs]
-        cut = {key: m[at : at + len(self.problem.cuts[key])] for key, at in self.entropy.items()}
-        return Solved(
+        cut = {key: m[at : at + len(self.program.cuts[key])] for key, at in self.entropy.items()}
+        return LinearSolution(
             feasible,
             float(x[0]),
             tuple(x[at : at + e] for at, (_, _, e) in zip(self.visit, shapes, strict=True)),
@@ -215,8 +215,8 @@ def edge_tables(graph: JointGraph) -> tuple[FloatArray, FloatArray, npt.NDArray[
     return varied, paid, passes
 
 
-def _add_graph(rows: _Rows, at: _Layout, problem: Problem, i: int) -> None:
-    graph = problem.graphs[i]
+def _add_graph(rows: _Rows, at: _Layout, program: LinearProgram, i: int) -> None:
+    graph = program.graphs[i]
     num_edges, num_nodes, num_rivals = len(graph.source), len(graph.nodes), len(graph.rivals)
     edges = np.arange(num_edges)
     visit, flow = at.visit[i] + edges, at.flow[i]
@@ -233,7 +233,7 @@ def _add_graph(rows: _Rows, at: _Layout, problem: Problem, i: int) -> None:
     kept = graph.target < graph.free
     rows.put(at.potential[i] + graph.target[kept], visit[kept], 1.0)
     at.coupled.append(rows.new(np.tile(start, num_rivals)))
-    at.variation.append(rows.new(np.full(num_rivals, float(problem.sure))))
+    at.variation.append(rows.new(np.full(num_rivals, float(program.sure))))
     at.toll.append(rows.new(np.zeros(num_rivals * num_edges)))
     for r in range(num_rivals):
         here, free = flow + r * num_edges + edges, passes[r]
@@ -241,25 +241,27 @@ def _add_graph(rows: _Rows, at: _Layout, problem: Problem, i: int) -> None:
         rows.put(node + graph.source, here, -1.0)
         rows.put(node + graph.target[kept], here[kept], 1.0 - varied[r][kept])
         rows.put(at.variation[i] + r, here, varied[r])
-        rows.put(at.variation[i] + r, at.share[problem.share_key(i, r)], float(problem.alpha))
+        rows.put(at.variation[i] + r, at.share[program.share_key(i, r)], float(program.alpha))
         rows.put(at.toll[i] + r * num_edges + edges, here, -1.0)
         rows.put((at.toll[i] + r * num_edges + edges)[free], visit[free], 1.0)
         if at.elastic:
-            rows.put(at.variation[i] + r, 0, float(problem.sure))
-        _add_cuts(rows, at, problem, (i, r), visit, paid[r])
+            rows.put(at.variation[i] + r, 0, float(program.sure))
+        _add_cuts(rows, at, program, (i, r), visit, paid[r])
 
 
-def _add_cuts(rows: _Rows, at: _Layout, problem: Problem, place: Place, visit: Any, paid: FloatArray) -> None:
+def _add_cuts(
+    rows: _Rows, at: _Layout, program: LinearProgram, place: RivalIndex, visit: Any, paid: FloatArray
+) -> None:
     """The KL row of one rival, once for each cut; inside the free node each unit of cost pays the best rate."""
-    if place not in problem.cuts:
+    if place not in program.cuts:
         return
-    rival = problem.graphs[place[0]].rivals[place[1]]
-    lines = [cut_line(cut, problem.sure, rival.base) for cut in problem.cuts[place]]
+    rival = program.graphs[place[0]].rivals[place[1]]
+    lines = [cut_line(cut, program.sure, rival.base) for cut in program.cuts[place]]
     first = rows.new(np.array([float(b) for b, _ in lines]))
     at.entropy[place] = first
     for k, (b, slope) in enumerate(lines):
         rows.put(first + k, visit, paid)
-        rows.put(first + k, at.inside[place[0]], float(rival.best) if problem.graphs[place[0]].is_cut else 0.0)
-        rows.put(first + k, at.share[problem.share_key(*place)], float(slope * problem.alpha))
+        rows.put(first + k, at.inside[place[0]], float(rival.best) if program.graphs[place[0]].is_cut else 0.0)
+        rows.put(first + k, at.share[program.share_key(*place)], float(slope * program.alpha))
         if at.elastic:
             rows.put(first + k, 0, float(b))

@@ -22,7 +22,7 @@ from ascertain.bounds.dual import ProgramProof
 from ascertain.bounds.encounters import Encounters, find_encounters
 from ascertain.bounds.information import PairwiseBound, bound_by_information, check_risks
 from ascertain.bounds.joint import JointGraph, build_joint
-from ascertain.bounds.linear import FloatArray, Problem, Solved, solve_program
+from ascertain.bounds.linear import FloatArray, LinearProgram, LinearSolution, solve_program
 from ascertain.bounds.proof import prove
 from ascertain.bounds.rivals import rank_rivals
 from ascertain.bounds.split import first_cuts, solve_split
@@ -138,7 +138,7 @@ def _bound(
     deadline: float | None,
 ) -> ProgramBound:
     """Each truth alone, then all together where they share alpha."""
-    alone: dict[int, tuple[Problem, Solved]] = {}
+    alone: dict[int, tuple[LinearProgram, LinearSolution]] = {}
     for h, choices in graphs.items():
         tried = [_solve_alone(graph, alpha, beta, deadline) for graph in choices]
         known = [found for found in tried if found is not None]
@@ -168,13 +168,13 @@ def _bound(
 
 def _solve_alone(
     graph: JointGraph, alpha: Fraction, beta: Fraction, deadline: float | None
-) -> tuple[Problem, Solved] | None:
-    problem = Problem((graph,), first_cuts((graph,), alpha, beta, False), alpha, beta)
-    solved = solve_program(problem, _left(deadline))
-    return None if solved is None else (problem, solved)
+) -> tuple[LinearProgram, LinearSolution] | None:
+    program = LinearProgram((graph,), first_cuts((graph,), alpha, beta, False), alpha, beta)
+    solved = solve_program(program, _left(deadline))
+    return None if solved is None else (program, solved)
 
 
-def _worth(found: tuple[Problem, Solved]) -> float:
+def _worth(found: tuple[LinearProgram, LinearSolution]) -> float:
     return found[1].value if found[1].feasible else float("inf")
 
 

@@ -23,7 +23,7 @@ from fractions import Fraction
 
 from ascertain.bounds.joint import JointGraph
 from ascertain.bounds.lattice import Cut, best_cut
-from ascertain.bounds.linear import Place, Problem, Solved, solve_program
+from ascertain.bounds.linear import LinearProgram, LinearSolution, RivalIndex, solve_program
 
 GRID = tuple(Fraction(1, 4**k) for k in range(7))
 """Shares, in units of alpha, at which cuts are made to begin with."""
@@ -32,7 +32,9 @@ PRECISION = 1e-8
 LEAST_SHARE = Fraction(1, 2**60)
 
 
-def first_cuts(graphs: tuple[JointGraph, ...], alpha: Fraction, beta: Fraction, shared: bool) -> dict[Place, list[Cut]]:
+def first_cuts(
+    graphs: tuple[JointGraph, ...], alpha: Fraction, beta: Fraction, shared: bool
+) -> dict[RivalIndex, list[Cut]]:
     """A cut at alpha for every KL row that stands, and a few more where alpha is shared.
 
     None when alpha is 0: a row that stands then asks for infinite KL, which `bounds.information` finds by itself.
@@ -40,7 +42,7 @@ def first_cuts(graphs: tuple[JointGraph, ...], alpha: Fraction, beta: Fraction, 
     if alpha == 0:
         return {}
     at = GRID if shared else GRID[:1]
-    cuts: dict[Place, list[Cut]] = {}
+    cuts: dict[RivalIndex, list[Cut]] = {}
     for i, graph in enumerate(graphs):
         for r, rival in enumerate(graph.rivals):
             if not rival.dropped:
@@ -56,35 +58,35 @@ def solve_split(
     *,
     transitive: bool = False,
     time_limit: float | None = None,
-) -> tuple[Problem, Solved] | None:
+) -> tuple[LinearProgram, LinearSolution] | None:
     """The program of all these truths with shared alpha; None when time ran out before any solution."""
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    problem = Problem(graphs, first_cuts(graphs, alpha, beta, True), alpha, beta, transitive)
-    best: tuple[Problem, Solved] | None = None
+    program = LinearProgram(graphs, first_cuts(graphs, alpha, beta, True), alpha, beta, transitive)
+    best: tuple[LinearProgram, LinearSolution] | None = None
     for _ in range(ROUNDS):
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left <= 0:
             break
-        solved = solve_program(problem, left)
+        solved = solve_program(program, left)
         if solved is None:
             break
         settled = best is not None and solved.value <= best[1].value * (1 + PRECISION)
-        best = (problem, solved)
-        more = add_cuts(problem, solved)
+        best = (program, solved)
+        more = add_cuts(program, solved)
         if not solved.feasible or settled or more is None:
             break
-        problem = Problem(graphs, more, alpha, beta, transitive)
+        program = LinearProgram(graphs, more, alpha, beta, transitive)
     return best
 
 
-def add_cuts(problem: Problem, solved: Solved) -> Mapping[Place, list[Cut]] | None:
+def add_cuts(program: LinearProgram, solved: LinearSolution) -> Mapping[RivalIndex, list[Cut]] | None:
     """Cuts at the shares of this solution beside those that there are; None where none is new."""
-    cuts = {place: list(found) for place, found in problem.cuts.items()}
+    cuts = {place: list(found) for place, found in program.cuts.items()}
     new = False
     for (i, r), found in cuts.items():
-        share = Fraction(solved.share.get(problem.share_key(i, r), 1.0)).limit_denominator(2**20)
-        point = problem.alpha * min(max(share, LEAST_SHARE), Fraction(1))
-        cut = best_cut(problem.sure, point, problem.graphs[i].rivals[r].base)
+        share = Fraction(solved.share.get(program.share_key(i, r), 1.0)).limit_denominator(2**20)
+        point = program.alpha * min(max(share, LEAST_SHARE), Fraction(1))
+        cut = best_cut(program.sure, point, program.graphs[i].rivals[r].base)
         if cut not in found:
             found.append(cut)
             new = True

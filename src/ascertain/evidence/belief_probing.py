@@ -28,7 +28,7 @@ from ascertain.evidence.beliefs import Case, IntegerModel, Weights
 from ascertain.evidence.hidden_world import HiddenWorld
 from ascertain.model.hidden import HiddenModel, make_belief
 from ascertain.quotients.belief_pairs import PairSearch
-from ascertain.quotients.words import Word, WordSpan, span_words
+from ascertain.quotients.words import ReadingWord, WordSpan, span_words
 from ascertain.types import Action
 
 NUM_RIVALS = 64
@@ -67,7 +67,7 @@ class SeparatingBeliefs:
         word = self._tell(leader.weights, rivals[0].weights)
         return word[0][0] if word and word[0][0] in allowed else turn
 
-    def _tell(self, one: Weights, other: Weights) -> Word | None:
+    def _tell(self, one: Weights, other: Weights) -> ReadingWord | None:
         """A shortest allowed word that tells two beliefs apart; None where none is found within the limits."""
         try:
             if self.model.is_total:
@@ -108,7 +108,7 @@ def root(number: int) -> int:
     return math.isqrt(number << 128)
 
 
-def first_difference(span: WordSpan, one: Weights, other: Weights) -> Word | None:
+def first_difference(span: WordSpan, one: Weights, other: Weights) -> ReadingWord | None:
     """The first word of a basis to which two beliefs give different probabilities; beliefs are taken up to a factor."""
     mine, theirs = sum(one.values()), sum(other.values())
     for word, vector in zip(span.words, span.vectors, strict=True):

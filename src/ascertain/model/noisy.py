@@ -76,6 +76,12 @@ def make_law(probabilities: dict[Reading, Fraction]) -> Law:
     return tuple(sorted((y, Fraction(p)) for y, p in probabilities.items() if p != 0))
 
 
+def total_variation(law: Law, other: Law) -> Fraction:
+    """The largest difference of the two probabilities of one event: half the sum of |p - q|."""
+    against = dict(other)
+    return sum((max(p - against.get(y, Fraction(0)), Fraction(0)) for y, p in law), Fraction(0))
+
+
 def as_noisy(machine: Machine) -> NoisyMachine:
     """The same machine seen as a noisy one: every law is certain."""
     laws = tuple(((y, Fraction(1)),) for y in range(len(machine.readings)))

@@ -14,7 +14,7 @@ from ascertain.certificate import certificate_data
 from ascertain.certificate.claims.obstruction import obstruction_claim
 from ascertain.certificate.solution import solution_claims
 from ascertain.quotients.obstruction import Obstruction, find_obstruction
-from ascertain.search.exact import Progress, Prove, solve
+from ascertain.search.exact import Prove, SearchProgress, solve
 from ascertain.search.solution import Objective, Solution
 from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
@@ -39,7 +39,7 @@ def settle(
     weights: Sequence[Fraction] | None = None,
     time_limit: float | None = None,
     memory_limit: int | None = None,
-    progress: Progress | None = None,
+    progress: SearchProgress | None = None,
     prove: Prove = "always",
 ) -> Settled:
     """Find the cheapest experiment that settles the task, certify it, and have the certificate checked."""

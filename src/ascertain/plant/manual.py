@@ -17,7 +17,7 @@ from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import Garbled, HungUp
 from ascertain.plant.lines import MARKS, read_answer, read_name
 
-Ask: TypeAlias = Callable[[str], str]
+Prompt: TypeAlias = Callable[[str], str]
 """Shows a prompt and returns what was typed; raises EOFError at the end of input."""
 
 SHOWN = 12
@@ -30,7 +30,7 @@ class ManualPlant(AbstractPlant):
 
     name = "manual"
 
-    def __init__(self, readings: Mapping[str, Sequence[str]], ask: Ask) -> None:
+    def __init__(self, readings: Mapping[str, Sequence[str]], ask: Prompt) -> None:
         self._readings_of = {action: tuple(names) for action, names in readings.items()}
         self._readings: tuple[str, ...] = ()
         self._ask = ask

@@ -43,7 +43,7 @@ Cost: TypeAlias = Fraction | None
 
 @final
 @dataclass(frozen=True)
-class Chances:
+class FactorChances:
     """What a factor does under one of its hypotheses."""
 
     wrong: Fraction
@@ -53,6 +53,10 @@ class Chances:
     """The probability that the product goes on to the next factor."""
     cost: Cost
     is_nominal: bool
+
+
+BestAndWorst: TypeAlias = tuple[FactorChances, FactorChances]
+"""What makes the product look best, and worst: the two ends of an enclosure, equal where a factor is solved exactly."""
 
 
 @final
@@ -88,10 +92,10 @@ def evaluate_combination(product: Product, truth: Sequence[int]) -> tuple[Fracti
     return _worst(only, product.asks_nominal, outward=True)
 
 
-def chances_by_factor(product: Product, *, exact: bool | None = None) -> list[list[tuple[Chances, Chances]]]:
+def chances_by_factor(product: Product, *, exact: bool | None = None) -> list[list[BestAndWorst]]:
     """For each factor and hypothesis, chances that make the product look best and worst; equal where exact."""
-    done: dict[tuple[int, int, int | None], list[tuple[Chances, Chances]]] = {}
-    result: list[list[tuple[Chances, Chances]]] = []
+    done: dict[tuple[int, int, int | None], list[BestAndWorst]] = {}
+    result: list[list[BestAndWorst]] = []
     for factor in product.factors:
         key = (id(factor.task), id(factor.policy), factor.nominal)
         if key not in done:
@@ -100,7 +104,7 @@ def chances_by_factor(product: Product, *, exact: bool | None = None) -> list[li
     return result
 
 
-def _chances(factor: Factor, exact: bool | None) -> list[tuple[Chances, Chances]]:
+def _chances(factor: Factor, exact: bool | None) -> list[BestAndWorst]:
     own = evaluate(factor.task, factor.policy, exact=exact)
     nominal = factor.nominal
     go = _nominal_answers(factor, nominal, exact) if nominal is not None else _any_answers(own)
@@ -108,12 +112,12 @@ def _chances(factor: Factor, exact: bool | None) -> list[tuple[Chances, Chances]
     return [_pair(own, h, go[h], is_nominal[h]) for h in range(factor.task.num_hypotheses)]
 
 
-def _pair(own: Evaluation, h: int, go: tuple[Fraction, Fraction], is_nominal: bool) -> tuple[Chances, Chances]:
+def _pair(own: Evaluation, h: int, go: tuple[Fraction, Fraction], is_nominal: bool) -> BestAndWorst:
     wrong, abstain, cost, error = own.wrong[h], own.abstain[h], own.costs[h], own.error
     low_wrong, low_abstain = max(ZERO, wrong - error), max(ZERO, abstain - error)
     low_cost = None if cost is None else max(ZERO, cost - error)
-    best = Chances(low_wrong, low_abstain, min(ONE, 1 - low_wrong - low_abstain), go[0], low_cost, is_nominal)
-    return best, Chances(wrong, abstain, max(ZERO, 1 - wrong - abstain), go[1], cost, is_nominal)
+    best = FactorChances(low_wrong, low_abstain, min(ONE, 1 - low_wrong - low_abstain), go[0], low_cost, is_nominal)
+    return best, FactorChances(wrong, abstain, max(ZERO, 1 - wrong - abstain), go[1], cost, is_nominal)
 
 
 def _any_answers(own: Evaluation) -> list[tuple[Fraction, Fraction]]:
@@ -134,7 +138,7 @@ def _nominal_answers(factor: Factor, nominal: int, exact: bool | None) -> list[t
     return [bounds[i] for i in where.tolist()]
 
 
-def _worst(factors: list[list[Chances]], asks_nominal: bool, *, outward: bool) -> tuple[Fraction, Fraction, Cost]:
+def _worst(factors: list[list[FactorChances]], asks_nominal: bool, *, outward: bool) -> tuple[Fraction, Fraction, Cost]:
     """The largest wrong, abstain and cost, each over all combinations."""
     abstain: Cost = ZERO
     cost: Cost = ZERO
@@ -159,7 +163,7 @@ def _largest(values: Iterable[Cost]) -> Cost:
     return max(finite) if len(finite) == len(every) else None
 
 
-def _wrong_about_nominal(factors: list[list[Chances]]) -> Fraction:
+def _wrong_about_nominal(factors: list[list[FactorChances]]) -> Fraction:
     """The larger of a false alarm, where all are nominal, and a miss, where one is not; either may be impossible."""
     alarm = ZERO
     for factor in reversed(factors):
@@ -173,7 +177,7 @@ def _wrong_about_nominal(factors: list[list[Chances]]) -> Fraction:
     return max(alarm if possible else ZERO, missed)
 
 
-def _wrong_about_which(factors: list[list[Chances]], *, outward: bool) -> Fraction:
+def _wrong_about_which(factors: list[list[FactorChances]], *, outward: bool) -> Fraction:
     front = [(ONE, ONE)]
     for factor in factors:
         choices = {(c.go, c.right) for c in factor}

@@ -42,7 +42,7 @@ BITS = 160
 STEP_BITS = 20
 ROUNDS = 12
 Solver: TypeAlias = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
-Row: TypeAlias = tuple[int, list[tuple[int, int]], list[int]]
+_Row: TypeAlias = tuple[int, list[tuple[int, int]], list[int]]
 """A denominator; numerators of the arrows among passing places; numerators of the constants, in units, one a column."""
 
 
@@ -75,9 +75,9 @@ def enclose(chain: Chain, fates: Fates) -> Enclosure:
     return Enclosure(upper, width)
 
 
-def _rows(chain: Chain, fates: Fates, passing: Sequence[int]) -> list[Row]:
+def _rows(chain: Chain, fates: Fates, passing: Sequence[int]) -> list[_Row]:
     number = {i: r for r, i in enumerate(passing)}
-    rows: list[Row] = []
+    rows: list[_Row] = []
     for i in passing:
         cost = Fraction(0) if i in fates.endless else chain.cost[i]
         whole = math.lcm(cost.denominator, *(p.denominator for _, p in chain.arrows[i]))
@@ -95,7 +95,7 @@ def _rows(chain: Chain, fates: Fates, passing: Sequence[int]) -> list[Row]:
     return rows
 
 
-def _bound_steps(rows: list[Row]) -> tuple[list[int], Solver]:
+def _bound_steps(rows: list[_Row]) -> tuple[list[int], Solver]:
     """S, checked, in units of 2^-STEP_BITS, and a function that solves x = b + P x in floats."""
     try:
         solve: Solver = cast(Any, _linalg).splu(_matrix(rows), permc_spec="NATURAL", diag_pivot_thresh=0.0).solve
@@ -112,7 +112,7 @@ def _bound_steps(rows: list[Row]) -> tuple[list[int], Solver]:
     return steps, solve
 
 
-def _matrix(rows: list[Row]) -> Any:
+def _matrix(rows: list[_Row]) -> Any:
     """1 - P in floats."""
     entries = [(r, j, -weight / whole) for r, (whole, arrows, _) in enumerate(rows) for j, weight in arrows]
     entries += [(r, r, 1.0) for r in range(len(rows))]
@@ -120,7 +120,7 @@ def _matrix(rows: list[Row]) -> Any:
     return csc_matrix((x.astype(np.float64), (r, j)), shape=(len(rows), len(rows)))
 
 
-def _refine(rows: list[Row], column: int, solve: Solver) -> tuple[list[int], int]:
+def _refine(rows: list[_Row], column: int, solve: Solver) -> tuple[list[int], int]:
     """x in units of 2^-BITS, and what the steps are to be multiplied by so that x plus or minus that encloses v."""
     x = [0] * len(rows)
     residual = _residual(rows, column, x)
@@ -137,7 +137,7 @@ def _refine(rows: list[Row], column: int, solve: Solver) -> tuple[list[int], int
     return x, -(-(size + 1) >> STEP_BITS)
 
 
-def _residual(rows: list[Row], column: int, x: list[int]) -> list[int]:
+def _residual(rows: list[_Row], column: int, x: list[int]) -> list[int]:
     """c + P x - x, rounded down."""
     return [
         (constants[column] + sum(weight * x[j] for j, weight in arrows)) // whole - x[r]

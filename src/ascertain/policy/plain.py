@@ -14,7 +14,7 @@ from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.task.task import Task
 
 
-def policy_data(task: Task, policy: Automaton) -> dict[str, Any]:
+def named_policy_data(task: Task, policy: Automaton) -> dict[str, Any]:
     """The policy by the names of the task."""
     return {"nodes": [_node_data(task, policy, v) for v in range(policy.size)]}
 

@@ -21,11 +21,11 @@ from typing import TypeAlias, final
 from ascertain.errors import LimitError
 from ascertain.model.hidden import Belief, HiddenModel
 from ascertain.quotients.span import Span, integers, primitive
-from ascertain.quotients.words import Rows, Word, integer_steps
+from ascertain.quotients.words import ReadingWord, SparseRows, integer_steps
 from ascertain.types import Action, Reading, State
 
-Node: TypeAlias = tuple[frozenset[State], frozenset[State]]
-Pair: TypeAlias = tuple[dict[State, int], dict[State, int]]
+SupportPair: TypeAlias = tuple[frozenset[State], frozenset[State]]
+BeliefPair: TypeAlias = tuple[dict[State, int], dict[State, int]]
 
 MAX_NODES = 20_000
 """Pairs of supports that are looked at for two beliefs."""
@@ -36,7 +36,7 @@ MAX_NODES = 20_000
 class Comparison:
     """A shortest allowed word that tells two beliefs apart, or whether they are alike in everything."""
 
-    word: Word | None
+    word: ReadingWord | None
     alike: bool
 
 
@@ -46,16 +46,16 @@ class PairSearch:
 
     def __init__(self, model: HiddenModel) -> None:
         self.model = model
-        self.steps: dict[Action, list[tuple[Reading, Rows]]] = {}
+        self.steps: dict[Action, list[tuple[Reading, SparseRows]]] = {}
         for (a, y), rows in integer_steps(model).items():
             self.steps.setdefault(a, []).append((y, rows))
 
     def compare(self, one: Belief, other: Belief) -> Comparison:
         """Whether, and how, an allowed experiment tells the two apart."""
-        spans: dict[Node, Span] = {}
+        spans: dict[SupportPair, Span] = {}
         start = _as_integers(one, other)
         self._is_new(spans, start)
-        queue: deque[tuple[Word, Pair]] = deque([((), start)])
+        queue: deque[tuple[ReadingWord, BeliefPair]] = deque([((), start)])
         alike = True
         while queue:
             word, (u, v) = queue.popleft()
@@ -73,7 +73,7 @@ class PairSearch:
     def _allowed(self, states: Mapping[State, int]) -> set[Action]:
         return {a for a in range(self.model.num_actions) if self.model.allows(states, a)}
 
-    def _is_new(self, spans: dict[Node, Span], pair: Pair) -> bool:
+    def _is_new(self, spans: dict[SupportPair, Span], pair: BeliefPair) -> bool:
         """Whether the pair is no combination of those that came to its node before; then it is kept there."""
         u, v = pair
         node = frozenset(u), frozenset(v)
@@ -85,7 +85,7 @@ class PairSearch:
         return spans.setdefault(node, Span()).add(vector)
 
 
-def _as_integers(one: Belief, other: Belief) -> Pair:
+def _as_integers(one: Belief, other: Belief) -> BeliefPair:
     whole = integers([*(p for _, p in one), *(p for _, p in other)])
     return (
         {s: x for (s, _), x in zip(one, whole[: len(one)], strict=True)},
@@ -93,7 +93,7 @@ def _as_integers(one: Belief, other: Belief) -> Pair:
     )
 
 
-def _move(rows: Rows, weights: Mapping[State, int]) -> dict[State, int]:
+def _move(rows: SparseRows, weights: Mapping[State, int]) -> dict[State, int]:
     after: dict[State, int] = {}
     for s, w in weights.items():
         for t, k in rows[s]:
@@ -101,7 +101,7 @@ def _move(rows: Rows, weights: Mapping[State, int]) -> dict[State, int]:
     return after
 
 
-def _shrink(pair: Pair) -> Pair:
+def _shrink(pair: BeliefPair) -> BeliefPair:
     """Both sides divided by what all entries have in common."""
     u, v = pair
     entries = primitive([*u.values(), *v.values()])

@@ -24,7 +24,7 @@ import numpy as np
 from ascertain.model.hidden import Belief, HiddenModel, JointLaw, certain, make_belief, make_joint
 from ascertain.quotients.belief_pairs import PairSearch
 from ascertain.quotients.obstruction import Reason, number_by_appearance
-from ascertain.quotients.words import Word, WordSpan, span_words
+from ascertain.quotients.words import ReadingWord, WordSpan, span_words
 from ascertain.task.hidden_task import HiddenTask
 from ascertain.types import State
 
@@ -52,7 +52,7 @@ class HiddenQuotient:
         return len(self.representative)
 
     @cached_property
-    def telling(self) -> Callable[[Belief, Belief], Word | None]:
+    def telling(self) -> Callable[[Belief, Belief], ReadingWord | None]:
         """A shortest allowed word that tells two beliefs of the original model apart; None where there is none."""
         model = self.task.model
         if model.is_total:
@@ -198,7 +198,7 @@ def _lead(law: JointLaw, block: Sequence[int]) -> JointLaw:
     return make_joint(entries)
 
 
-def hidden_words(quotient: HiddenQuotient) -> Iterator[tuple[tuple[int, int], Word | None]]:
+def hidden_words(quotient: HiddenQuotient) -> Iterator[tuple[tuple[int, int], ReadingWord | None]]:
     """(p, q) and a shortest word for every two classes of states p < q; None where only availability differs."""
     first = quotient.representative
     for q in range(len(first)):

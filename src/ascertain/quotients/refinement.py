@@ -31,7 +31,7 @@ from ascertain.kernels.quotients.refinement import (
     split_by_halves,
 )
 from ascertain.model import Machine, Model
-from ascertain.model.noisy import Law
+from ascertain.model.noisy import total_variation
 from ascertain.quotients.separation import predecessors
 from ascertain.types import UNDEFINED, IntArray
 
@@ -146,9 +146,3 @@ def join_laws(model: Model, tolerance: Fraction) -> IntArray:
             low, high = sorted((joined[i], joined[j]))
             joined[joined == high] = low
     return joined
-
-
-def total_variation(one: Law, other: Law) -> Fraction:
-    """Half the sum of |p - q|: the largest difference that the laws give to any set of readings."""
-    p, q = dict(one), dict(other)
-    return sum((abs(p.get(y, Fraction(0)) - q.get(y, Fraction(0))) for y in p.keys() | q.keys()), Fraction(0)) / 2

@@ -29,7 +29,7 @@ from ascertain.quotients.span import QuickSpan, Vector, primitive
 from ascertain.rational import have_small_denominator
 from ascertain.types import UNDEFINED, Action, Reading, State
 
-Word: TypeAlias = tuple[tuple[Action, Reading], ...]
+ReadingWord: TypeAlias = tuple[tuple[Action, Reading], ...]
 """Actions, each with its reading."""
 
 MAX_STATES = 400
@@ -41,7 +41,7 @@ MAX_STATES = 400
 class WordSpan:
     """`vectors[i][s]` is the probability of `words[i]` from s, times a factor that depends on i alone."""
 
-    words: tuple[Word, ...]
+    words: tuple[ReadingWord, ...]
     vectors: tuple[Vector, ...]
 
     @property
@@ -52,7 +52,7 @@ class WordSpan:
         """What the belief gives to every basis word; equal signatures mean equal probabilities of all words."""
         return tuple(sum((p * vector[s] for s, p in belief), Fraction(0)) for vector in self.vectors)
 
-    def separating_word(self, one: Belief, other: Belief) -> Word | None:
+    def separating_word(self, one: Belief, other: Belief) -> ReadingWord | None:
         """A shortest word whose probability differs; None where all agree."""
         for word, x, y in zip(self.words, self.signature(one), self.signature(other), strict=True):
             if x != y:
@@ -64,10 +64,10 @@ def span_words(model: HiddenModel) -> WordSpan:
     """A basis of all word vectors, words in order of their length."""
     n = model.num_states
     steps = integer_steps(model)
-    span, words, vectors = QuickSpan(), list[Word](), list[Vector]()
-    queue: deque[tuple[Word, Vector]] = deque()
+    span, words, vectors = QuickSpan(), list[ReadingWord](), list[Vector]()
+    queue: deque[tuple[ReadingWord, Vector]] = deque()
 
-    def see(word: Word, vector: Vector) -> None:
+    def see(word: ReadingWord, vector: Vector) -> None:
         if span.dimension < n and span.add(vector):
             words.append(word)
             vectors.append(vector)
@@ -85,17 +85,17 @@ def span_words(model: HiddenModel) -> WordSpan:
     return WordSpan(tuple(words), tuple(vectors))
 
 
-Rows: TypeAlias = tuple[tuple[tuple[State, int], ...], ...]
+SparseRows: TypeAlias = tuple[tuple[tuple[State, int], ...], ...]
 """A sparse matrix of integers, row by row."""
 
 
-def integer_steps(model: HiddenModel) -> dict[tuple[Action, Reading], Rows]:
+def integer_steps(model: HiddenModel) -> dict[tuple[Action, Reading], SparseRows]:
     """M_ay for every action and reading that occur together, times the common denominator of the action's laws."""
     if model.num_states > MAX_STATES:
         raise LimitError(
             f"the model has {model.num_states} states; exact linear algebra on hidden models goes up to {MAX_STATES}"
         )
-    steps: dict[tuple[Action, Reading], Rows] = {}
+    steps: dict[tuple[Action, Reading], SparseRows] = {}
     for a, whole in enumerate(common_denominators(model)):
         rows: dict[Reading, list[list[tuple[State, int]]]] = {}
         for s in range(model.num_states):
@@ -117,7 +117,7 @@ def common_denominators(model: HiddenModel) -> list[int]:
     return found
 
 
-def _apply(rows: Rows, vector: Vector) -> Vector:
+def _apply(rows: SparseRows, vector: Vector) -> Vector:
     return primitive(sum(k * vector[t] for t, k in row) for row in rows)
 
 

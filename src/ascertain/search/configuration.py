@@ -22,7 +22,7 @@ import numpy as np
 
 from ascertain.errors import LimitError, TaskError
 from ascertain.kernels.quotients.pairs import INFINITE, ShortArray
-from ascertain.kernels.search.bounds import Tables
+from ascertain.kernels.search.bounds import SearchTables
 from ascertain.model import Machine
 from ascertain.quotients.separation import PairDistances, list_reachable, measure_task, pair_number
 from ascertain.search.subsets import LARGEST_SIZE, no_subsets
@@ -43,7 +43,7 @@ class Arena:
     """The hypotheses."""
     class_of: IntArray
     """`class_of[s]` is the number, in the task's model, of state s of the tables: only what can be reached is kept."""
-    tables: Tables
+    tables: SearchTables
     choice: ShortArray
     """The first action of a cheapest word for each pair of states, numbered like `tables.distance`."""
     scale: Fraction
@@ -130,7 +130,7 @@ def build_arena(task: Task, *, mean: bool = False, distances: PairDistances | No
         task=task,
         start=frozenset(zip(task.label.tolist(), element, strict=True)),
         class_of=class_of,
-        tables=Tables(
+        tables=SearchTables(
             successor=pairs.successor,
             reading=pairs.behaviour,
             cost=cost,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -22,11 +22,11 @@ from ascertain.kernels.search.graph import bound_again
 from ascertain.search.configuration import Arena, Member
 from ascertain.search.graph import SearchGraph
 from ascertain.search.greedy import improve_plan, plan_greedily
-from ascertain.search.solution import Stats, Why
+from ascertain.search.solution import SearchStats, StopReason
 from ascertain.search.splitting import SplittingTree, grow_splitting_tree
 from ascertain.search.subsets import price_of_next, value_next_size
 
-Progress: TypeAlias = Callable[[Fraction, Fraction | None, Stats], None]
+SearchProgress: TypeAlias = Callable[[Fraction, Fraction | None, SearchStats], None]
 """Told the lower bound, the upper bound (None while there is none) and the work done so far."""
 
 SLICE = 20_000
@@ -39,23 +39,25 @@ SHORT_SLICE, SMALL = 4_000, 2_000
 """Where members times actions are at most SMALL, that many visits are spent before a first policy is looked for."""
 
 
-@dataclass(frozen=True)
-class Limits:
-    """When to stop short; None for never."""
-
-    deadline: float | None
-    """On the clock of `time.monotonic`."""
-    memory: int | None
-    """Bytes that the tables of the search may take."""
-
-
 class Search:
     """One search for the optimum of an arena."""
 
-    def __init__(self, arena: Arena, weight: dict[Member, int] | None, started: float) -> None:
+    def __init__(
+        self,
+        arena: Arena,
+        weight: dict[Member, int] | None = None,
+        *,
+        time_limit: float | None = None,
+        memory_limit: int | None = None,
+        started: float | None = None,
+    ) -> None:
         self.arena = arena
         self.weight = weight
-        self.started = started
+        self.started = time.monotonic() if started is None else started
+        self.deadline = None if time_limit is None else self.started + time_limit
+        """On the clock of `time.monotonic`; None for never."""
+        self.memory_limit = memory_limit
+        """Bytes that the tables of the search may take; None for any number."""
         self.graph = SearchGraph(arena, weight)
         self.tree: SplittingTree | None = None
         self.prepared = False
@@ -80,17 +82,17 @@ class Search:
         """What bounds are divided by to become costs."""
         return self.arena.scale * (1 if self.weight is None else sum(self.weight.values()))
 
-    def run(self, limits: Limits, progress: Progress | None) -> Why | None:
+    def run(self, progress: SearchProgress | None = None) -> StopReason | None:
         """Search until the bounds meet (None) or a limit is reached (which one)."""
         try:
-            why = self.deepen(limits, progress)
+            why = self.deepen(progress)
         except KeyboardInterrupt:
             why = "interrupt"
         if why is not None and not self.prepared:
             self.prepare()
         return why if self.lower < self.upper else None
 
-    def deepen(self, limits: Limits, progress: Progress | None) -> Why | None:
+    def deepen(self, progress: SearchProgress | None) -> StopReason | None:
         """The loop: a slice of deepening, then whatever is due between slices."""
         while True:
             if not self.prepared and (self.graph.num_visits >= SHORT_SLICE or self.size > SMALL):
@@ -100,14 +102,14 @@ class Search:
             if status == DONE:
                 return None
             if status == FULL:
-                if limits.memory is not None and 2 * self.graph.num_bytes > limits.memory:
+                if self.memory_limit is not None and 2 * self.graph.num_bytes > self.memory_limit:
                     return "memory"
                 self.graph.grow()
             self.look_for_infinity(patiently=status == PAUSED)
             if status == PAUSED:
-                self.strengthen(limits)
-                self.improve_policy(limits)
-            if limits.deadline is not None and time.monotonic() > limits.deadline:
+                self.strengthen()
+                self.improve_policy()
+            if self.deadline is not None and time.monotonic() > self.deadline:
                 return "time"
             if progress is not None and self.lower < self.upper:
                 progress(*self.interval(), self.stats())
@@ -128,7 +130,7 @@ class Search:
                 return
         plan_greedily(self.graph, self.tree, self.weight)
 
-    def strengthen(self, limits: Limits) -> None:
+    def strengthen(self) -> None:
         """When a search for worst costs turns out to be long: bound configurations by their small parts too.
 
         Sets of one more state are valued once as much work has gone into searching as that will take.
@@ -137,21 +139,22 @@ class Search:
         count = None if self.weight is not None else price_of_next(tables, len(self.arena.start))
         if count is None or graph.num_visits - self.strengthened < count * self.arena.num_actions // 2:
             return
-        if limits.memory is not None and graph.num_bytes + 4 * (len(tables.subsets.value) + count) > limits.memory:
+        needed = graph.num_bytes + 4 * (len(tables.subsets.value) + count)
+        if self.memory_limit is not None and needed > self.memory_limit:
             return
-        subsets = value_next_size(tables, limits.deadline)
+        subsets = value_next_size(tables, self.deadline)
         if subsets is not None:
             self.arena = replace(self.arena, tables=tables._replace(subsets=subsets))
             graph.arena = self.arena
             bound_again(self.arena.tables, graph.data)
         self.strengthened = graph.num_visits
 
-    def improve_policy(self, limits: Limits) -> None:
+    def improve_policy(self) -> None:
         """Try more words at each step of the policy at hand; again, with twice as many, each time the work doubles."""
         if INFINITE > self.upper > self.lower and self.graph.num_visits >= self.improved:
             width = 4 * self.improved // IMPROVE_AFTER
             self.improved *= 2
-            improve_plan(self.graph, self.tree, self.weight, width, limits.deadline)
+            improve_plan(self.graph, self.tree, self.weight, width, self.deadline)
 
     def look_for_infinity(self, *, patiently: bool) -> None:
         """Search the nodes met so far for a set that cannot be left, if enough has changed since the last time."""
@@ -166,8 +169,8 @@ class Search:
         lower = Fraction(self.lower, self.unit) if self.lower < INFINITE else Fraction(0)
         return lower, Fraction(self.upper, self.unit) if self.upper < INFINITE else None
 
-    def stats(self) -> Stats:
-        return Stats(
+    def stats(self) -> SearchStats:
+        return SearchStats(
             seconds=time.monotonic() - self.started,
             configurations=self.graph.num_nodes,
             expanded=self.graph.num_expanded,

@@ -22,13 +22,13 @@ from ascertain.policy.evaluate import cost_by_hypothesis
 from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.quotients.separation import PairDistances
 from ascertain.search.configuration import Arena, Member, build_arena, is_pure
-from ascertain.search.deepening import Limits, Progress, Search
+from ascertain.search.deepening import Search, SearchProgress
 from ascertain.search.plan import read_policy
 from ascertain.search.proof import Prover
-from ascertain.search.solution import Bounded, Objective, Proof, Solution, Solved, Stats, Unsolvable, Why
+from ascertain.search.solution import Bounded, Objective, Proof, SearchStats, Solution, Solved, StopReason, Unsolvable
 from ascertain.task.task import Task
 
-__all__ = ["Progress", "Prove", "solve"]
+__all__ = ["Prove", "SearchProgress", "solve"]
 
 Prove: TypeAlias = Literal["always", "when solved", "never"]
 """When the proof of a lower bound is written."""
@@ -41,7 +41,7 @@ def solve(
     weights: Sequence[Fraction] | None = None,
     time_limit: float | None = None,
     memory_limit: int | None = None,
-    progress: Progress | None = None,
+    progress: SearchProgress | None = None,
     prove: Prove = "always",
     quotient: Quotient | None = None,
     distances: PairDistances | None = None,
@@ -56,7 +56,6 @@ def solve(
     where they are known already.
     """
     started = time.monotonic()
-    limits = Limits(None if time_limit is None else started + time_limit, memory_limit)
     mean = objective == "expected"
     if mean:
         check_weights(task, weights)
@@ -66,8 +65,9 @@ def solve(
     arena = build_arena(quotient.reduced, mean=mean, distances=distances)
     if is_pure(arena.start):
         return answer_at_once(arena, quotient, objective, time.monotonic() - started)
-    search = Search(arena, merge_weights(task, quotient, arena, weights) if mean else None, started)
-    why = search.run(limits, progress)
+    merged = merge_weights(task, quotient, arena, weights) if mean else None
+    search = Search(arena, merged, time_limit=time_limit, memory_limit=memory_limit, started=started)
+    why = search.run(progress)
     if search.lower == INFINITE and mean:
         # What cannot be settled cannot be settled at any mean cost either, and a proof of it is one about worst costs.
         # It is known to exist, so it is looked for without limits.
@@ -77,7 +77,9 @@ def solve(
     return conclude(search, quotient, objective, why, prove)
 
 
-def conclude(search: Search, quotient: Quotient, objective: Objective, why: Why | None, prove: Prove) -> Solution:
+def conclude(
+    search: Search, quotient: Quotient, objective: Objective, why: StopReason | None, prove: Prove
+) -> Solution:
     """The result of a search that has come to an end, or to a limit."""
     stats = search.stats()
     if search.lower == INFINITE:
@@ -110,7 +112,7 @@ def answer_at_once(arena: Arena, quotient: Quotient, objective: Objective, secon
     label = next(iter(arena.start))[0]
     policy = Automaton(action=(NOWHERE,), label=(label,), children=({},))
     proof = None if objective == "expected" else Proof((), None, quotient.block, Fraction(0))
-    return Solved(Fraction(0), policy, proof, Stats(seconds, 1, 0, 0, 0), objective)
+    return Solved(Fraction(0), policy, proof, SearchStats(seconds, 1, 0, 0, 0), objective)
 
 
 def check_weights(task: Task, weights: Sequence[Fraction] | None) -> None:

@@ -14,7 +14,7 @@ from ascertain.kernels.search.graph import (
     MEMBERS,
     NODES,
     VISITS,
-    Graph,
+    ConfigurationGraph,
     Scratch,
     find_node,
     intern_node,
@@ -113,8 +113,8 @@ class SearchGraph:
         return code, np.array([weight[label, s] for s, label in ordered], dtype=np.int64)
 
 
-def _empty_graph(*, nodes: int, members: int, edges: int, children: int, mean: bool) -> Graph:
-    return Graph(
+def _empty_graph(*, nodes: int, members: int, edges: int, children: int, mean: bool) -> ConfigurationGraph:
+    return ConfigurationGraph(
         slot=np.full(_power_of_two(4 * nodes), -1, dtype=np.int32),
         digest=np.zeros(nodes, dtype=np.int64),
         first_member=np.zeros(nodes + 1, dtype=np.int64),
@@ -133,7 +133,7 @@ def _empty_graph(*, nodes: int, members: int, edges: int, children: int, mean: b
     )
 
 
-def _with_more_nodes(data: Graph, nodes: int) -> Graph:
+def _with_more_nodes(data: ConfigurationGraph, nodes: int) -> ConfigurationGraph:
     """The same graph with room for that many nodes; the hash table is filled anew, in the order of the nodes."""
     size = _power_of_two(4 * nodes)
     slot = np.full(size, -1, dtype=np.int32)

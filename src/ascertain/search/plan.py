@@ -14,12 +14,12 @@ from ascertain.search.configuration import Arena, Configuration, Member, is_pure
 from ascertain.search.graph import SearchGraph
 from ascertain.types import Action, Reading
 
-Weights = Mapping[Member, int]
-Decision = tuple[int, int, tuple[tuple[Reading, int], ...]]
+MemberWeights = Mapping[Member, int]
+PlanNode = tuple[int, int, tuple[tuple[Reading, int], ...]]
 """(action, label, children by reading)."""
 
 
-def read_policy(graph: SearchGraph, weight: Weights | None = None) -> Automaton:
+def read_policy(graph: SearchGraph, weight: MemberWeights | None = None) -> Automaton:
     """The policy that the plans of the graph describe from the start; the start has a finite upper bound."""
     return _Reader(graph).read(weight)
 
@@ -30,10 +30,10 @@ class _Reader:
     def __init__(self, graph: SearchGraph) -> None:
         self.graph = graph
         self.arena: Arena = graph.arena
-        self.number: dict[Decision, int] = {}
+        self.number: dict[PlanNode, int] = {}
         self.made: dict[frozenset[tuple[Member, int]], int] = {}
 
-    def read(self, weight: Weights | None) -> Automaton:
+    def read(self, weight: MemberWeights | None) -> Automaton:
         start = self.weighted(self.arena.start, weight)
         stack = [start]
         while stack:
@@ -42,7 +42,7 @@ class _Reader:
                 stack.pop()
         return self.automaton(self.made[start])
 
-    def weighted(self, configuration: Configuration, weight: Weights | None) -> frozenset[tuple[Member, int]]:
+    def weighted(self, configuration: Configuration, weight: MemberWeights | None) -> frozenset[tuple[Member, int]]:
         return frozenset((member, 1 if weight is None else weight[member]) for member in configuration)
 
     def make(self, here: frozenset[tuple[Member, int]], stack: list[frozenset[tuple[Member, int]]]) -> bool:
@@ -63,13 +63,13 @@ class _Reader:
         self.made[here] = self.keep((action, NOWHERE, children))
         return True
 
-    def planned(self, configuration: Configuration, weight: Weights) -> Action:
+    def planned(self, configuration: Configuration, weight: MemberWeights) -> Action:
         if len(configuration) == 2:
             return self.arena.first_action(*configuration)
         node = self.graph.intern(configuration, weight if self.graph.mean else None)
         return int(self.graph.data.plan[node])
 
-    def branch(self, weight: Weights, action: Action) -> dict[Reading, frozenset[tuple[Member, int]]]:
+    def branch(self, weight: MemberWeights, action: Action) -> dict[Reading, frozenset[tuple[Member, int]]]:
         """What is left after each reading; the weights of members that meet are added."""
         branches: dict[Reading, dict[Member, int]] = {}
         for (label, s), w in weight.items():
@@ -78,7 +78,7 @@ class _Reader:
             left[member] = left.get(member, 0) + w if self.graph.mean else 1
         return {y: frozenset(left.items()) for y, left in branches.items()}
 
-    def keep(self, decision: Decision) -> int:
+    def keep(self, decision: PlanNode) -> int:
         return self.number.setdefault(decision, len(self.number))
 
     def automaton(self, root: int) -> Automaton:

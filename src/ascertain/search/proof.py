@@ -26,7 +26,7 @@ from ascertain.kernels.search.bounds import farthest_pair
 from ascertain.kernels.search.subsets import NEVER, dearest_subset, usable_size
 from ascertain.search.configuration import Configuration, Member, is_pure
 from ascertain.search.graph import SearchGraph
-from ascertain.search.rows import Row
+from ascertain.search.solution import ProofRow
 from ascertain.search.splitting import SplittingTree
 from ascertain.types import UNDEFINED, Action, IntArray, Reading, State
 
@@ -45,7 +45,7 @@ class Prover:
         self.onward: dict[tuple[State, State], list[tuple[Action, Reading, State, State]]] = {}
         self.costs = [self.arena.cost(a) for a in range(self.arena.num_actions)]
 
-    def prove(self, bound: int) -> tuple[tuple[Row, ...], int]:
+    def prove(self, bound: int) -> tuple[tuple[ProofRow, ...], int]:
         """Rows for "the start costs at least `bound`" (above 0), and the number of the row that says so."""
         root = self.part_for(self.arena.start, bound)
         self.need[root] = bound
@@ -175,11 +175,11 @@ class Prover:
             met[member[1]] = member
         return None
 
-    def list_rows(self) -> tuple[Row, ...]:
+    def list_rows(self) -> tuple[ProofRow, ...]:
         number = {row: i for i, row in enumerate(self.moves)}
         scale = self.arena.scale
         return tuple(
-            Row(
+            ProofRow(
                 members=tuple(sorted((label, int(self.arena.class_of[s])) for label, s in row)),
                 bound=None if self.need[row] == INFINITE else Fraction(self.need[row], scale),
                 moves={a: (y, number[part]) for a, (y, part) in moves.items()},

@@ -1,26 +1,31 @@
 """What a search answers: the optimum with a policy that attains it, a proof that there is none, or an interval.
 
-A proof is a list of rows (`search/rows.py`) on (label, class), classes being those of `block`, and the number of the
-row that speaks of the task: a part of its hypotheses. `ascertain_check` replays it on the original task.
+A proof is a list of rows on (label, class), classes being those of `block`, and the number of the row that speaks of
+the task: a part of its hypotheses. Each row is a set of possibilities, what it costs at least to settle them, and why.
+The rows hold one another up: for every action that all members of a row allow, the row names a reading y and another
+row, which must be contained in what is left of this one after that action and that reading, and whose bound must be at
+least this bound less the cost of the action. No move is needed where the bound is at most the cost of the action, nor
+in a row in which two members share a state and differ in label: nothing settles it. Every row holds at least two
+labels. The theorem and its proof are in `ascertain_check/claims/lower.py`, which replays a proof on the original task.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias, final
 
 from ascertain.policy.automaton import Automaton
-from ascertain.search.rows import Row
-from ascertain.types import IntArray
+from ascertain.types import Action, IntArray, Reading
 
 Objective: TypeAlias = Literal["worst", "expected"]
-Why: TypeAlias = Literal["time", "memory", "interrupt"]
+StopReason: TypeAlias = Literal["time", "memory", "interrupt"]
 
 
 @final
 @dataclass(frozen=True)
-class Stats:
+class SearchStats:
     """How much was done."""
 
     seconds: float
@@ -35,11 +40,23 @@ class Stats:
 
 
 @final
+@dataclass(frozen=True)
+class ProofRow:
+    """Members are (label, state) of the original task, or (label, class) when the proof brings a partition."""
+
+    members: tuple[tuple[int, int], ...]
+    bound: Fraction | None
+    """None stands for infinity: nothing settles the members."""
+    moves: Mapping[Action, tuple[Reading, int]]
+    """`moves[a]` is the reading and the number of the row that are named for action a."""
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class Proof:
     """Why the cost cannot be lower than `bound`."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ProofRow, ...]
     root: int | None
     """The row that is about the task; None when the bound is 0, which needs no proof."""
     block: IntArray
@@ -57,7 +74,7 @@ class Solved:
     cost: Fraction
     policy: Automaton
     proof: Proof | None
-    stats: Stats
+    stats: SearchStats
     objective: Objective = "worst"
 
 
@@ -67,7 +84,7 @@ class Unsolvable:
     """No policy settles the question, whatever it may cost; the witness proves it."""
 
     witness: Proof
-    stats: Stats
+    stats: SearchStats
     objective: Objective = "worst"
 
     @property
@@ -88,8 +105,8 @@ class Bounded:
     """Attains `upper`."""
     proof: Proof | None
     """Why the cost cannot be below `lower`, for worst costs."""
-    why: Why
-    stats: Stats
+    why: StopReason
+    stats: SearchStats
     objective: Objective = "worst"
 
 

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from ascertain.kernels.search.bounds import Tables
+from ascertain.kernels.search.bounds import SearchTables
 from ascertain.kernels.search.subsets import NEVER, Subsets, sweep_subsets
 
 MOST_SETS = 30_000_000
@@ -20,7 +20,7 @@ def no_subsets() -> Subsets:
     return Subsets(2, np.zeros(4, dtype=np.int64), np.zeros((0, 3), dtype=np.int64), np.zeros(0, dtype=np.int32))
 
 
-def price_of_next(tables: Tables, num_members: int) -> int | None:
+def price_of_next(tables: SearchTables, num_members: int) -> int | None:
     """How many sets the next size has, for configurations of at most so many members; None when it is not to be had."""
     size, n = tables.subsets.most + 1, len(tables.successor)
     count = math.comb(n, size)
@@ -29,7 +29,7 @@ def price_of_next(tables: Tables, num_members: int) -> int | None:
     return count if 0 < count <= MOST_SETS else None
 
 
-def value_next_size(tables: Tables, deadline: float | None) -> Subsets | None:
+def value_next_size(tables: SearchTables, deadline: float | None) -> Subsets | None:
     """The table with the next size added, or None when time runs out.
 
     Let c be the least cost and g the greatest common divisor of all. After t sweeps every set with D <= (t - 1) c is

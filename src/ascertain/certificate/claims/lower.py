@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 from ascertain.errors import CertificateError
-from ascertain.search.rows import Row
+from ascertain.search.solution import ProofRow
 from ascertain.task.canonical import fraction_text
 from ascertain.types import IntArray
 
 
 def lower_claim(
-    cost: Fraction | None, rows: Sequence[Row], root: int | None, block: IntArray | None = None
+    cost: Fraction | None, rows: Sequence[ProofRow], root: int | None, block: IntArray | None = None
 ) -> dict[str, Any]:
     """No policy costs less than `cost` (None: there is no policy); row `root` says so of the task.
 
@@ -31,7 +31,7 @@ def lower_claim(
     return claim if block is None else claim | {"block": [int(c) for c in block]}
 
 
-def row_data(row: Row) -> dict[str, Any]:
+def row_data(row: ProofRow) -> dict[str, Any]:
     """One row of the proof."""
     return {
         "set": [[int(k), int(s)] for k, s in row.members],

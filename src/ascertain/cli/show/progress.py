@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from ascertain.cli.show.output import note
 
 if TYPE_CHECKING:
-    from ascertain.search.exact import Progress
-    from ascertain.search.solution import Stats
+    from ascertain.search.exact import SearchProgress
+    from ascertain.search.solution import SearchStats
 
 
 def announce_compilation() -> None:
@@ -24,13 +24,13 @@ def announce_compilation() -> None:
 
 
 @contextmanager
-def bounds_closing_in() -> Generator[Progress]:
+def bounds_closing_in() -> Generator[SearchProgress]:
     """A callback that shows lower and upper bound closing in on the optimum."""
     terminal = sys.stderr.isatty()
     every = 0.2 if terminal else 10.0
     last = time.monotonic() + (0.0 if terminal else every) - every
 
-    def show(lower: Fraction, upper: Fraction | None, stats: Stats) -> None:
+    def show(lower: Fraction, upper: Fraction | None, stats: SearchStats) -> None:
         nonlocal last
         if time.monotonic() - last < every:
             return

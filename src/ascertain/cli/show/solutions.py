@@ -42,7 +42,7 @@ def policy_of(solution: Solution) -> Automaton | None:
 
 def solution_facts(task: Task, solution: Solution) -> dict[str, Any]:
     """The result as plain data."""
-    from ascertain.policy.plain import policy_data
+    from ascertain.policy.plain import named_policy_data
     from ascertain.task.canonical import fraction_text
 
     lower, upper = interval_of(solution)
@@ -52,7 +52,7 @@ def solution_facts(task: Task, solution: Solution) -> dict[str, Any]:
         "objective": solution.objective,
         "lower": fraction_text(lower),
         "upper": fraction_text(upper),
-        "policy": None if policy is None else policy_data(task, policy),
+        "policy": None if policy is None else named_policy_data(task, policy),
         "stats": {
             **asdict(solution.stats),
             "nodes": None if policy is None else policy.size,

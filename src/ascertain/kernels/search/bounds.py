@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ascertain.kernels._jit import kernel
+from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.kernels.search.subsets import NEVER, Subsets, dearest_subset, usable_size
 from ascertain.types import IntArray, LongArray
 
-INFINITE = 2**62
 
-
-class Tables(NamedTuple):
+class SearchTables(NamedTuple):
     """What a search reads: the machine on states, costs, and how far each pair of states is from being told apart."""
 
     successor: IntArray
@@ -35,7 +34,7 @@ class Tables(NamedTuple):
 
 
 @kernel
-def pair_distance(tables: Tables, p: int, q: int) -> int:
+def pair_distance(tables: SearchTables, p: int, q: int) -> int:
     """The distance of two members; 0 when their labels are equal."""
     mask = (1 << tables.bits) - 1
     if p & mask == q & mask:
@@ -50,7 +49,7 @@ def pair_distance(tables: Tables, p: int, q: int) -> int:
 
 
 @kernel
-def bound_members(tables: Tables, code: IntArray, weight: LongArray, k: int) -> int:
+def bound_members(tables: SearchTables, code: IntArray, weight: LongArray, k: int) -> int:
     """The pair bound: the farthest pair, or for mean costs each member's farthest partner times the member's weight.
 
     For worst costs, where D of small sets is known, the dearest of them if that is more.
@@ -79,7 +78,7 @@ def bound_members(tables: Tables, code: IntArray, weight: LongArray, k: int) -> 
 
 
 @kernel
-def farthest_pair(tables: Tables, code: IntArray, k: int) -> tuple[int, int, int]:
+def farthest_pair(tables: SearchTables, code: IntArray, k: int) -> tuple[int, int, int]:
     """The distance of the two members that are farthest apart, and their places; the first such pair."""
     worst = -1
     one = 0

@@ -17,14 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.search.bounds import INFINITE, Tables
+from ascertain.kernels.search.bounds import INFINITE, SearchTables
 from ascertain.kernels.search.graph import (
     CHILDREN,
     EDGES,
     MEMBERS,
     NODES,
     VISITS,
-    Graph,
+    ConfigurationGraph,
     Scratch,
     expand,
 )
@@ -35,7 +35,7 @@ DONE, PAUSED, RAISED, FULL = range(4)
 
 
 @kernel
-def has_room(graph: Graph, num_actions: int, k: int) -> bool:
+def has_room(graph: ConfigurationGraph, num_actions: int, k: int) -> bool:
     """Whether a node of k members can be expanded without any array overflowing or the hash table crowding."""
     most = num_actions * k
     used = graph.used
@@ -49,7 +49,7 @@ def has_room(graph: Graph, num_actions: int, k: int) -> bool:
 
 
 @kernel
-def edge_value(graph: Graph, price: int, e: int, bound: LongArray, mean: bool) -> int:
+def edge_value(graph: ConfigurationGraph, price: int, e: int, bound: LongArray, mean: bool) -> int:
     """The price of the edge plus the largest (or the sum) of the bounds of its branches."""
     rest = 0
     for i in range(graph.first_child[e], graph.first_child[e + 1]):
@@ -61,7 +61,7 @@ def edge_value(graph: Graph, price: int, e: int, bound: LongArray, mean: bool) -
 
 
 @kernel
-def deepen(tables: Tables, graph: Graph, scratch: Scratch, stack: LongArray, limit: int) -> int:
+def deepen(tables: SearchTables, graph: ConfigurationGraph, scratch: Scratch, stack: LongArray, limit: int) -> int:
     """Continue the search from `stack` for at most `limit` visits; see the module.
 
     `stack[0, 0]` is the number of frames, and frame i is `stack[i] = (node, budget)`. Node 0 is the root.
@@ -104,7 +104,7 @@ def deepen(tables: Tables, graph: Graph, scratch: Scratch, stack: LongArray, lim
 
 
 @kernel
-def choose_edge(tables: Tables, graph: Graph, v: int) -> int:
+def choose_edge(tables: SearchTables, graph: ConfigurationGraph, v: int) -> int:
     """The edge of least lower value; the bounds of v are brought up to date on the way."""
     best = -1
     least = INFINITE
@@ -126,7 +126,7 @@ def choose_edge(tables: Tables, graph: Graph, v: int) -> int:
 
 
 @kernel
-def choose_branch(tables: Tables, graph: Graph, v: int, e: int, budget: int) -> tuple[int, int]:
+def choose_branch(tables: SearchTables, graph: ConfigurationGraph, v: int, e: int, budget: int) -> tuple[int, int]:
     """The unsettled branch with the largest lower bound, and the budget that is left for it."""
     price = int(tables.cost[graph.edge_action[e]]) * int(graph.total[v])
     left = budget - price
@@ -145,7 +145,7 @@ def choose_branch(tables: Tables, graph: Graph, v: int, e: int, budget: int) -> 
 
 
 @kernel
-def prove_infinite(graph: Graph, alive: npt.NDArray[np.bool_]) -> int:
+def prove_infinite(graph: ConfigurationGraph, alive: npt.NDArray[np.bool_]) -> int:
     """Raise to INFINITE the lower bounds of the largest set that cannot be left; return how many were raised."""
     count = int(graph.used[NODES])
     for v in range(count):
@@ -167,7 +167,7 @@ def prove_infinite(graph: Graph, alive: npt.NDArray[np.bool_]) -> int:
 
 
 @kernel
-def can_leave(graph: Graph, v: int, alive: npt.NDArray[np.bool_]) -> bool:
+def can_leave(graph: ConfigurationGraph, v: int, alive: npt.NDArray[np.bool_]) -> bool:
     """Whether some edge of v has no branch that is alive."""
     begin = int(graph.first_edge[v])
     for e in range(begin, begin + int(graph.num_edges[v])):

@@ -16,15 +16,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.search.bounds import INFINITE, Tables, bound_members
+from ascertain.kernels.search.bounds import INFINITE, SearchTables, bound_members
 from ascertain.types import IntArray, LongArray
 
 HASH_MASK = 2**40 - 1
 NODES, MEMBERS, EDGES, CHILDREN, EXPANDED, VISITS = range(6)
-"""Places in `Graph.used`."""
+"""Places in `ConfigurationGraph.used`."""
 
 
-class Graph(NamedTuple):
+class ConfigurationGraph(NamedTuple):
     """What a search writes; see the module."""
 
     slot: IntArray
@@ -63,7 +63,7 @@ class Scratch(NamedTuple):
 
 
 @kernel
-def branch(tables: Tables, code: IntArray, weight: LongArray, k: int, action: int, scratch: Scratch) -> int:
+def branch(tables: SearchTables, code: IntArray, weight: LongArray, k: int, action: int, scratch: Scratch) -> int:
     """Sort the members by reading, successor and label into `scratch.key` as (reading << 31 | member); return how many.
 
     -1 when a member forbids the action, -2 when two labels meet in one state with the same reading.
@@ -101,7 +101,7 @@ def branch(tables: Tables, code: IntArray, weight: LongArray, k: int, action: in
 
 
 @kernel
-def rename_labels(tables: Tables, scratch: Scratch, begin: int, end: int) -> int:
+def rename_labels(tables: SearchTables, scratch: Scratch, begin: int, end: int) -> int:
     """Write the members at `begin .. end - 1` of `scratch.key` to `scratch.code`, labels renamed; the number of labels.
 
     In a task about the current state names are kept and the number is 1 or more than 1.
@@ -123,7 +123,7 @@ def rename_labels(tables: Tables, scratch: Scratch, begin: int, end: int) -> int
 
 
 @kernel
-def find_node(graph: Graph, mean: bool, code: IntArray, weight: LongArray, k: int) -> tuple[int, int, int]:
+def find_node(graph: ConfigurationGraph, mean: bool, code: IntArray, weight: LongArray, k: int) -> tuple[int, int, int]:
     """The node with these members (-1 if there is none), its place in `slot`, and the digest."""
     h = k
     for i in range(k):
@@ -141,7 +141,7 @@ def find_node(graph: Graph, mean: bool, code: IntArray, weight: LongArray, k: in
 
 
 @kernel
-def same_members(graph: Graph, mean: bool, v: int, code: IntArray, weight: LongArray, k: int) -> bool:
+def same_members(graph: ConfigurationGraph, mean: bool, v: int, code: IntArray, weight: LongArray, k: int) -> bool:
     """Whether node v has exactly these members, and for mean costs these weights."""
     first = int(graph.first_member[v])
     if graph.first_member[v + 1] - first != k:
@@ -156,7 +156,14 @@ def same_members(graph: Graph, mean: bool, v: int, code: IntArray, weight: LongA
 
 @kernel
 def add_node(
-    graph: Graph, mean: bool, code: IntArray, weight: LongArray, k: int, place: int, digest: int, bound: int
+    graph: ConfigurationGraph,
+    mean: bool,
+    code: IntArray,
+    weight: LongArray,
+    k: int,
+    place: int,
+    digest: int,
+    bound: int,
 ) -> int:
     """Append a node; the caller has looked it up, knows its bound and has made sure that there is room."""
     v = int(graph.used[NODES])
@@ -183,7 +190,7 @@ def add_node(
 
 
 @kernel
-def intern_node(tables: Tables, graph: Graph, code: IntArray, weight: LongArray, k: int) -> int:
+def intern_node(tables: SearchTables, graph: ConfigurationGraph, code: IntArray, weight: LongArray, k: int) -> int:
     """The node with these members, added if it is new; the caller has made sure that there is room."""
     v, place, digest = find_node(graph, tables.mean, code, weight, k)
     if v >= 0:
@@ -193,7 +200,7 @@ def intern_node(tables: Tables, graph: Graph, code: IntArray, weight: LongArray,
 
 
 @kernel
-def expand(tables: Tables, graph: Graph, scratch: Scratch, v: int) -> None:
+def expand(tables: SearchTables, graph: ConfigurationGraph, scratch: Scratch, v: int) -> None:
     """Make the edges of v, adding the nodes that they lead to; the caller has made sure that there is room."""
     first = int(graph.first_member[v])
     k = int(graph.first_member[v + 1]) - first
@@ -212,7 +219,7 @@ def expand(tables: Tables, graph: Graph, scratch: Scratch, v: int) -> None:
 
 
 @kernel
-def collect_branches(tables: Tables, graph: Graph, scratch: Scratch, size: int, v: int) -> int:
+def collect_branches(tables: SearchTables, graph: ConfigurationGraph, scratch: Scratch, size: int, v: int) -> int:
     """The nodes of what is left after each reading, ascending, in `scratch.family`; -1 when the action is no use to v.
 
     Pure branches are left out. An action is no use when a branch is infinite or is v itself.
@@ -241,7 +248,7 @@ def collect_branches(tables: Tables, graph: Graph, scratch: Scratch, size: int, 
 
 
 @kernel
-def insert_child(graph: Graph, family: IntArray, count: int, u: int, mean: bool) -> int:
+def insert_child(graph: ConfigurationGraph, family: IntArray, count: int, u: int, mean: bool) -> int:
     """Insert u into the ascending family; a second branch to the same node matters only to a sum."""
     j = count
     while j > 0 and family[j - 1] > u:
@@ -255,7 +262,7 @@ def insert_child(graph: Graph, family: IntArray, count: int, u: int, mean: bool)
 
 
 @kernel
-def keep_edge(tables: Tables, graph: Graph, family: IntArray, v: int, a: int, count: int) -> None:
+def keep_edge(tables: SearchTables, graph: ConfigurationGraph, family: IntArray, v: int, a: int, count: int) -> None:
     """Append the edge, unless another edge of v has the same branches: then the cheaper action stays."""
     begin = int(graph.first_edge[v])
     for e in range(begin, begin + int(graph.num_edges[v])):
@@ -294,7 +301,7 @@ def rehash(slot: IntArray, digest: LongArray, count: int) -> None:
 
 
 @kernel
-def bound_again(tables: Tables, graph: Graph) -> None:
+def bound_again(tables: SearchTables, graph: ConfigurationGraph) -> None:
     """Raise the lower bounds of all nodes to what `bound_members` now says."""
     for v in range(int(graph.used[NODES])):
         first = int(graph.first_member[v])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ascertain.kernels._jit import kernel
 from ascertain.kernels.quotients.pairs import ShortArray
-from ascertain.kernels.search.bounds import INFINITE, Tables, bound_members
+from ascertain.kernels.search.bounds import INFINITE, SearchTables, bound_members
 from ascertain.kernels.search.graph import Scratch, branch, rename_labels
 from ascertain.types import IntArray, LongArray
 
@@ -14,7 +14,7 @@ MOST_PAIRS = 400
 
 @kernel
 def rank_words(
-    tables: Tables,
+    tables: SearchTables,
     choice: ShortArray,
     code: IntArray,
     weight: LongArray,
@@ -54,7 +54,7 @@ def rank_words(
 
 @kernel
 def follow_pair(
-    tables: Tables,
+    tables: SearchTables,
     choice: ShortArray,
     code: IntArray,
     weight: LongArray,
@@ -100,7 +100,7 @@ def follow_pair(
 
 
 @kernel
-def estimate(tables: Tables, scratch: Scratch, size: int) -> int:
+def estimate(tables: SearchTables, scratch: Scratch, size: int) -> int:
     """A guess at what the branches in `scratch.key` will cost: the farthest pair, times the bits of their labels."""
     worst = 0
     begin = 0

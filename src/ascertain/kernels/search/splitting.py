@@ -60,7 +60,7 @@ def grow_tree(successor: IntArray, reading: IntArray, cost: LongArray, tree: Tre
                     tree.action[b] = a
                     tree.onward[b] = onward
                     tree.price[b] = price
-                    divide(successor, reading, tree, b)
+                    split_leaf(successor, reading, tree, b)
                     changed = True
 
 
@@ -153,7 +153,7 @@ def child_towards(tree: Tree, block: int, s: int) -> int:
 
 
 @kernel
-def divide(successor: IntArray, reading: IntArray, tree: Tree, b: int) -> None:
+def split_leaf(successor: IntArray, reading: IntArray, tree: Tree, b: int) -> None:
     """Make the children of b, in the order of their outcomes."""
     begin = int(tree.begin[b])
     end = int(tree.end[b])
