@@ -37,10 +37,10 @@ def observe(testbed: Testbed, operation: DrawnOperation, policy: str, home: Path
     drawn = testbed.plants[operation.slot.plant]
     plant = replace(drawn.plant, flip=testbed.settings.stream_flip)
     question = PlantTask(
-        plant=plant,
+        model=plant,
         rule=StateRule(),
         actions=tuple(drawn.probing),
-        cost=(Fraction(1),) * plant.num_commands,
+        cost=(Fraction(1),) * plant.num_actions,
         alpha=Fraction(1, 2_000_000),
     )
     settings = ObserverSettings(

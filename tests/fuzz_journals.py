@@ -68,7 +68,7 @@ def make_journal(place: Path) -> tuple[bytes, bytes, bytes]:
     """A journal that breaks off early, its head, and the records of a whole run, one a line."""
     with Journal(place / "whole.journal") as journal:
         observer = start_observer(SETTINGS, journal.watch_bank(SETTINGS, MAKE_BANK))
-        run_session(observer, SimulatedPlant(QUESTION.plant, 2, 1), recorder=journal, commitment=COMMITMENT)
+        run_session(observer, SimulatedPlant(QUESTION.model, 2, 1), recorder=journal, commitment=COMMITMENT)
         records = journal.records
     path = place / "short.journal"
     with Journal(path) as journal:

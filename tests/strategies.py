@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from ascertain.model import Machine, Model, NoisyMachine
 from ascertain.model.noisy import Law, make_law
-from ascertain.task.task import About, Task
+from ascertain.task.question import About
+from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, IntArray
 
 # The first example of a test may have to compile its kernels, so no example has a deadline.

@@ -58,7 +58,7 @@ def runs(draw: st.DrawFn, max_states: int = 70) -> tuple[BooleanPlant, list[int]
     """A plant, some states and a word of commands."""
     plant = draw(plants())
     states = draw(st.lists(st.integers(0, 2**plant.num_bits - 1), min_size=1, max_size=max_states))
-    commands = draw(st.lists(st.integers(0, plant.num_commands - 1), max_size=5))
+    commands = draw(st.lists(st.integers(0, plant.num_actions - 1), max_size=5))
     return plant, states, commands
 
 
@@ -160,7 +160,7 @@ def test_an_enumerated_plant_steps_as_the_plant_does(plant: BooleanPlant) -> Non
     machine, noisy = enumerate_machine(plant), enumerate_noisy(plant)
     for state in range(2**plant.num_bits):
         assert machine.states[state] == plant.name_state(state)
-        for c in range(plant.num_commands):
+        for c in range(plant.num_actions):
             after, tapped = twin.run(plant, state, [c])
             assert (machine.successor[state, c], machine.output[state, c]) == (after, tapped[0])
             law = {tapped[0]: 1 - plant.flip, 1 - tapped[0]: plant.flip}
@@ -211,7 +211,7 @@ def test_tiles_meet_without_a_seam() -> None:
 @given(runs())
 def test_each_state_may_have_a_word_of_its_own(run: tuple[BooleanPlant, list[int], list[int]]) -> None:
     plant, states, commands = run
-    rows = [[(c + j) % plant.num_commands for c in commands] for j in range(len(states))]
+    rows = [[(c + j) % plant.num_actions for c in commands] for j in range(len(states))]
     ends = np.array(states, dtype=np.uint64)
     run_each(plant.gates, plant.offset, ends, np.array(rows, dtype=np.int32).reshape(len(states), -1))
     assert ends.tolist() == [twin.run(plant, s, row)[0] for s, row in zip(states, rows, strict=True)]

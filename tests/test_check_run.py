@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ascertain.evidence.dynamics import next_state, num_states, reading_law
 from ascertain.evidence.evidence import Step
 from ascertain.model import Machine
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.expression import parse_expression
 from ascertain.model.noisy import as_noisy, with_flip
-from ascertain.task.plant_task import BitsRule, ExpressionRule, LabelRule, NominalRule, PlantTask, Question, StateRule
+from ascertain.task.plant_task import BitsRule, ExpressionRule, LabelRule, NominalRule, PlantTask, StateRule
+from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
 from ascertain_check import chain, check, evidence, plant_task, plant_world, reading
@@ -75,15 +75,15 @@ def random_rule(rng: Random, plant: BooleanPlant) -> LabelRule:
 def random_plant_task(rng: Random) -> PlantTask:
     plant = random_plant(rng)
     states = list(range(1 << plant.num_bits))
-    usable = plant.num_commands if rng.random() < 0.8 else rng.randint(1, plant.num_commands)
+    usable = plant.num_actions if rng.random() < 0.8 else rng.randint(1, plant.num_actions)
     return PlantTask(
-        plant=plant,
+        model=plant,
         rule=random_rule(rng, plant),
         about=rng.choice(("start", "current")),
         states=None if rng.random() < 0.6 else tuple(rng.sample(states, rng.randint(1, len(states)))),
-        actions=tuple(rng.sample(range(plant.num_commands), usable)),
+        actions=tuple(rng.sample(range(plant.num_actions), usable)),
         never=tuple(rng.sample(states, 1)) if rng.random() < 0.3 else (),
-        cost=(ONE,) * plant.num_commands,
+        cost=(ONE,) * plant.num_actions,
         alpha=rng.choice(ALPHAS),
     )
 
@@ -118,17 +118,17 @@ def random_machine_task(rng: Random) -> Task:
     )
 
 
-def random_steps(rng: Random, question: Question, truth: int) -> tuple[tuple[Step, ...], int]:
+def random_steps(rng: Random, question: AbstractQuestion, truth: int) -> tuple[tuple[Step, ...], int]:
     """What is done and read when a state is true, now and then a reading lost or an action doubted; and the end."""
     model = question.model
     actions = question.actions if isinstance(question, PlantTask) else range(len(model.actions))
     steps: list[Step] = []
     for _ in range(rng.randint(0, 10)):
         action = rng.choice(list(actions))
-        law = reading_law(model, truth, action)
+        law = model.reading_law(truth, action)
         if not law:
             continue
-        after, chance = next_state(model, truth, action), rng.random()
+        after, chance = model.next_state(truth, action), rng.random()
         if chance < 0.1 and sum(not step.certain for step in steps) < 4:
             steps.append(Step(action, None, certain=False))
             truth = after if rng.random() < 0.5 else truth
@@ -143,7 +143,7 @@ def random_case(rng: Random) -> Case:
     question = random_plant_task(rng) if rng.random() < 0.6 else random_machine_task(rng)
     truth, label = rng.choice(list(hypotheses_of(question)))
     steps, end = random_steps(rng, question, truth)
-    states = list(range(num_states(question.model)))
+    states = list(range(question.model.num_states))
     nominal = truth if rng.random() < 0.6 else rng.choice(states)
     policy = rng.choice(("eager", "staged", "readwise", "reuse"))
     switched = 0 if policy == "eager" else rng.choice((None, len(steps), rng.randint(0, len(steps))))
@@ -413,7 +413,7 @@ def test_a_commitment_may_name_no_bank() -> None:
 def test_a_plant_of_26_bits_of_which_two_states_are_listed_is_followed_at_once() -> None:
     plant = BooleanPlant(tuple(f"b{i}" for i in range(40)), (Command("r", (), 39),), Fraction(1, 10))
     question = PlantTask(
-        plant=plant, rule=BitsRule((39,)), states=(0, 1 << 39), actions=(0,), cost=(ONE,), alpha=Fraction(1, 10)
+        model=plant, rule=BitsRule((39,)), states=(0, 1 << 39), actions=(0,), cost=(ONE,), alpha=Fraction(1, 10)
     )
     assert judge(Case(question, "b39=0", (Step(0, 0), Step(0, 0)), ((0, ONE),), nominal=0)) == "VERIFIED"
     assert judge(Case(question, "b39=0", (Step(0, 0), Step(0, 1)), ((0, ONE),), nominal=0)) == "REFUTED"

@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 
 from ascertain.bank.calibration_file import read_calibration
 from ascertain.cli.main import build
-from ascertain.evidence.dynamics import next_state
 from ascertain.model import BooleanPlant
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import read_problem
@@ -67,7 +66,7 @@ def replayed(name: str, replacements: list[dict[str, Any]]) -> str:
         if record.line in instead:
             assert next(each["sent"] for each in replacements if each["line"] == record.line) == record.command
         for done in instead.get(record.line, [record.command]):
-            state = next_state(model, state, model.actions.index(done))
+            state = model.next_state(state, model.actions.index(done))
     return model.name_state(state) if isinstance(model, BooleanPlant) else model.states[state]
 
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from ascertain.errors import TaskError
 from ascertain.evidence.boolean_world import BooleanWorld
-from ascertain.evidence.dynamics import num_states
 from ascertain.evidence.evidence import Doubts, FlipEvidence, Step, least_beaten_count
 from ascertain.evidence.labelling import Labelling, label_bits, label_states, label_table
 from ascertain.evidence.laws import UNIT, LawEvidence, log_bounds
@@ -96,7 +95,7 @@ def wrong_rates(
     """For every truth and every way the doubted actions may go: the exact probability of a wrong answer."""
     ends = watch(make_world, model, bank, labelling=labelling, claimed=alpha)
     rates: list[Fraction] = []
-    for truth, ran in product(range(num_states(model)), product((True, False), repeat=doubted)):
+    for truth, ran in product(range(model.num_states), product((True, False), repeat=doubted)):
         right = labelling.name(labelling.code_of(truth))
         runs = list(every_run(model, truth, choose, ends, budget, ran))
         assert sum(run.probability for run in runs) == 1

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ascertain.errors import AscertainError, ModelError, TaskError
 from ascertain.model import Model
+from ascertain.model.build import complete, forbid_entering, restrict, with_reset
 from ascertain.model.checks import (
     count_missing,
     is_strongly_connected,
@@ -23,14 +24,7 @@ from ascertain.model.checks import (
 )
 from ascertain.model.files import read_listed, read_model, write_model
 from ascertain.model.files.json_hidden import parse_any_model
-from ascertain.model.hidden import HiddenModel, as_hidden, certain, make_belief, propagate
-from ascertain.model.hidden_build import (
-    complete_hidden,
-    forbid_entering_hidden,
-    keep_readings,
-    restrict_hidden,
-    with_hidden_reset,
-)
+from ascertain.model.hidden import HiddenModel, as_hidden, certain, keep_readings, make_belief, propagate
 from ascertain.pipeline.settle import settle
 from ascertain.problem.problem import HiddenProblem, read_any_problem, read_problem
 from ascertain.quotients.hidden import (
@@ -130,20 +124,20 @@ def test_models_are_built_from_models() -> None:
     )
     assert (count_missing(partial), useless_actions(partial), stuck_states(partial)) == (3, [1], [1])
     assert unreachable_states(partial) == []
-    whole = complete_hidden(partial)
+    whole = complete(partial)
     assert whole.joint[1][0] == ((1, 1, F(1)),)
-    assert (whole.is_total, complete_hidden(whole) is whole, whole.readings) == (True, True, ("x", "undefined"))
-    assert restrict_hidden(TIGER, ["listen"]).joint == tuple((row[0],) for row in TIGER.joint)
-    again = with_hidden_reset(TIGER, "RESET")
+    assert (whole.is_total, complete(whole) is whole, whole.readings) == (True, True, ("x", "undefined"))
+    assert restrict(TIGER, ["listen"]).joint == tuple((row[0],) for row in TIGER.joint)
+    again = with_reset(TIGER, "RESET")
     assert again.joint[0][2] == ((0, 2, F(1, 2)), (1, 2, F(1, 2)))
-    assert with_hidden_reset(partial, "RESET", to=1).joint[0][2] == ((1, 1, F(1)),)
-    assert forbid_entering_hidden(TIGER, [0]).joint[1] == (TIGER.joint[1][0], ())
-    stay = restrict_hidden(replace(TIGER, initial=(certain(0),)), ["listen"])
+    assert with_reset(partial, "RESET", to=1).joint[0][2] == ((1, 1, F(1)),)
+    assert forbid_entering(TIGER, [0]).joint[1] == (TIGER.joint[1][0], ())
+    stay = restrict(replace(TIGER, initial=(certain(0),)), ["listen"])
     assert (unreachable_states(stay), unreachable_states(TIGER)) == ([1], [])
     for wrong, sentence in (
-        (lambda: with_hidden_reset(partial, "RESET"), "has none; say where it leads"),
-        (lambda: with_hidden_reset(TIGER, "open"), "already exists"),
-        (lambda: restrict_hidden(TIGER, []), "none was kept"),
+        (lambda: with_reset(partial, "RESET"), "has none; say where it leads"),
+        (lambda: with_reset(TIGER, "open"), "already exists"),
+        (lambda: restrict(TIGER, []), "none was kept"),
         (lambda: TIGER.state_named("lft"), "did you mean 'left'"),
         (lambda: TIGER.action_named("lsten"), "did you mean 'listen'"),
         (lambda: make_belief({0: 0}), "positive probability"),

@@ -26,7 +26,7 @@ from ascertain.policy.verdict import Abstained, Certified
 from ascertain.problem.observer import pose_observer
 from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import HiddenProblem, read_any_problem
-from ascertain.problem.truth import belief_labels, draw_belief
+from ascertain.problem.truth import draw_belief
 from ascertain.task.bank import uniform_bank
 from ascertain.task.hidden_task import Beliefs, HiddenTask, pose_hidden
 from tests.conftest import ROOT
@@ -287,8 +287,8 @@ def test_what_is_true_of_a_simulated_plant_is_drawn_or_stated(tmp_path: Path) ->
     assert begun[True] > 120, "the nominal is true half of the time, and each hypothesis else"
     state = open_plant("simulated:1:tiger-right", posed)
     assert isinstance(state, SimulatedHiddenPlant) and state.start == certain(1)
-    assert belief_labels(posed.task, state.start) == set()
-    assert belief_labels(posed.task, posed.task.belief[1]) == {"sure"}
+    assert posed.task.true_labels(state.start, state.state) == set()
+    assert posed.task.true_labels(posed.task.belief[1], 0) == {"sure"}
     settings_, _ = pose_observer(posed)
     assert (settings_.nominal, settings_.policy, settings_.probing) == (0, "staged", "separating")
     path.write_text(path.read_text().replace('nominal = "even"', 'nominal = "evn"'))

@@ -16,10 +16,8 @@ from ascertain.evidence.hidden_world import HiddenWorld, hidden_world
 from ascertain.evidence.labelling import label_states, label_table
 from ascertain.evidence.probing import FixedSchedule
 from ascertain.evidence.worlds import ListWorld
+from ascertain.model.build import restrict
 from ascertain.model.hidden import Belief, HiddenModel, as_hidden, certain, make_belief, make_joint, propagate
-from ascertain.model.hidden_build import (
-    restrict_hidden,
-)
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.task.bank import Bank, reuse_bank, uniform_bank
 from ascertain.task.hidden_task import HiddenTask, pose_hidden
@@ -161,13 +159,13 @@ def test_a_wrong_answer_is_rarer_than_the_risk_whatever_hypothesis_is_true(
 
 
 def test_the_error_about_the_tiger_is_positive_and_within_the_risk() -> None:
-    task = pose_hidden(restrict_hidden(TIGER, ["listen"]), alpha="1/5")
+    task = pose_hidden(restrict(TIGER, ["listen"]), alpha="1/5")
     assert chance_of_error(task, 0, 6) == chance_of_error(task, 1, 6)
     assert 0 < chance_of_error(task, 0, 6) <= task.alpha
 
 
 def test_listening_settles_where_the_tiger_is() -> None:
-    world = hidden_world(pose_hidden(restrict_hidden(TIGER, ["listen"]), alpha="1/100"))
+    world = hidden_world(pose_hidden(restrict(TIGER, ["listen"]), alpha="1/100"))
     while world.verdict() is None:
         world.observe(0, 0)
     assert world.verdict() == Certified("left")

@@ -76,7 +76,7 @@ def test_machine_and_plant_update_as_the_rules_say(network: BooleanNetwork) -> N
         bits = "".join(str(int(before[v])) for v in reversed(network.state_variables))
         expected = "".join(str(int(after[v])) for v in reversed(network.state_variables))
         for v in network.observed:
-            command = plant.command_named(f"{action}: {network.variables[v]}")
+            command = plant.action_named(f"{action}: {network.variables[v]}")
             reached, tapped = plant.step(plant.state_named(scratch + bits), command)
             assert (plant.name_state(reached), tapped) == (scratch + expected, int(after[v]))
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.evidence.dynamics import next_state, possible_readings, reading_law
 from ascertain.evidence.evidence import Doubts, Step
 from ascertain.model.expression import parse_expression
 from ascertain.observer.banks import OperationBank
@@ -69,14 +68,14 @@ def runs(draw: st.DrawFn) -> tuple[ObserverSettings, Bank | None, list[Step]]:
     state, history = int(draw(st.sampled_from(every))), list[Step]()
     for _ in range(draw(st.integers(0, 10))):
         action = draw(st.sampled_from(observer.actions))
-        law = reading_law(model, state, action)
+        law = model.reading_law(state, action)
         kind = draw(st.integers(0, 14))
         likeliest = max(law, key=lambda y: law[y])
         reading = (
-            None if kind < 2 else draw(st.sampled_from(possible_readings(model, action))) if kind < 4 else likeliest
+            None if kind < 2 else draw(st.sampled_from(model.possible_readings(action))) if kind < 4 else likeliest
         )
         history.append(Step(action, reading, certain=kind != 0))
-        state = next_state(model, state, action)
+        state = model.next_state(state, action)
     return observer, bank if policy in ("eager", "reuse") or draw(st.integers(0, 3)) else None, history
 
 
@@ -195,7 +194,7 @@ def test_no_truth_in_the_bank_or_not_is_answered_wrongly_more_often_than_alpha(p
     after = remember(options, lambda: BANKS[bank])
     rates: list[Fraction] = []
     for truth in range(4):
-        found = list(every_run(question.plant, truth, adapt(after), lambda h: after(h).verdict, 7))
+        found = list(every_run(question.model, truth, adapt(after), lambda h: after(h).verdict, 7))
         assert sum(run.probability for run in found) == 1
         wrong = [r for r in found if isinstance(r.end, Certified) and r.end.label != question.label_of(truth)]
         rates.append(sum((run.probability for run in wrong), Fraction(0)))
@@ -209,9 +208,9 @@ def test_the_current_state_is_answered_wrongly_no_more_often_than_alpha(policy: 
     rates: list[Fraction] = []
     for truth in range(4):
         wrong = Fraction(0)
-        for run in every_run(question.plant, truth, adapt(after), lambda h: after(h).verdict, 6):
+        for run in every_run(question.model, truth, adapt(after), lambda h: after(h).verdict, 6):
             if isinstance(run.end, Certified):
-                state, _ = question.plant.run(truth, [step.action for step in run.history])
+                state, _ = question.model.run(truth, [step.action for step in run.history])
                 accepted = after(run.history).acceptance
                 assert accepted is not None
                 wrong += run.probability * (question.label_of(state) != run.end.label)
@@ -230,7 +229,7 @@ def test_actions_that_may_have_run_do_not_raise_the_risk() -> None:
     rates: list[Fraction] = []
     for truth in range(4):
         for ran in (True, False):
-            found = every_run(question.plant, truth, choose, lambda h: after(h).verdict, 7, (ran,))
+            found = every_run(question.model, truth, choose, lambda h: after(h).verdict, 7, (ran,))
             wrong = (r for r in found if isinstance(r.end, Certified) and r.end.label != question.label_of(truth))
             rates.append(sum((run.probability for run in wrong), Fraction(0)))
     assert 0 < max(rates) <= ALPHA
@@ -241,7 +240,7 @@ def test_a_true_nominal_has_the_bank_compiled_no_more_often_than_lambda_says(thr
     question = ask(lossy_plant(), alpha=Fraction(1, 1000))
     options = set_up(question, policy="readwise", threshold=threshold, rejection=Fraction(1, 10**6), budget=8)
     after = remember(options, lambda: BANKS["all"])
-    found = list(every_run(question.plant, 2, adapt(after), lambda h: after(h).verdict, 8))
+    found = list(every_run(question.model, 2, adapt(after), lambda h: after(h).verdict, 8))
     compiled = sum((run.probability for run in found if after(run.history).stage == "fallback"), Fraction(0))
     assert 0 < compiled <= 1 / (1 + threshold)
 
@@ -249,7 +248,7 @@ def test_a_true_nominal_has_the_bank_compiled_no_more_often_than_lambda_says(thr
 def test_a_true_nominal_is_formally_rejected_no_more_often_than_beta_says() -> None:
     question = ask(lossy_plant(), alpha=Fraction(1, 1000))
     after = remember(set_up(question, policy="staged", rejection=Fraction(1, 5)), lambda: BANKS["all"])
-    found = list(every_run(question.plant, 2, adapt(after), lambda h: after(h).verdict, 8))
+    found = list(every_run(question.model, 2, adapt(after), lambda h: after(h).verdict, 8))
     assert {e.why for run in found for e in after(run.history).events} == {"rejection"}
     assert 0 < sum((r.probability for r in found if after(r.history).events), Fraction(0)) <= Fraction(1, 5)
 

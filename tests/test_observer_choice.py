@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.evidence.boolean_world import BooleanWorld
-from ascertain.evidence.dynamics import next_state, reading_law
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.worlds import AbstractWorld
 from ascertain.kernels.model.boolean_code import NUM_SOURCES, OPERATIONS
@@ -89,9 +88,9 @@ def test_an_action_merges_when_two_states_of_different_labels_end_alike_and_may_
     action = data.draw(st.integers(0, len(model.actions) - 1))
     exact = isinstance(model, Machine) or (isinstance(model, BooleanPlant) and model.flip == 0)
     expected = any(
-        next_state(model, y, action) == next_state(model, z, action)
+        model.next_state(y, action) == model.next_state(z, action)
         and k != m
-        and (not exact or reading_law(model, y, action) == reading_law(model, z, action))
+        and (not exact or model.reading_law(y, action) == model.reading_law(z, action))
         for (y, k), (z, m) in combinations(zip(states, codes, strict=True), 2)
     )
     assert merges(model, action, np.array(states, np.uint64), np.array(codes, np.uint64)) == expected
@@ -103,7 +102,7 @@ def test_what_would_be_forgotten_is_looked_at_first() -> None:
         (Command("clear0", (Gate("clear", 0),), 0), Command("look0", (), 0), Command("look1", (), 1)),
         Fraction(1, 50),
     )
-    question = PlantTask(plant=plant, rule=StateRule(), actions=(0, 1, 2), cost=(Fraction(1),) * 3)
+    question = PlantTask(model=plant, rule=StateRule(), actions=(0, 1, 2), cost=(Fraction(1),) * 3)
     world = BooleanWorld(plant, uniform_bank(range(4)), Fraction(1, 1000))
     assert prefer_gentle(world, (0, 1, 2)) == (1, 2)
     assert prefer_gentle(world, (0,)) == (0,)

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.errors import LimitError, TaskError
-from ascertain.evidence.dynamics import next_state
 from ascertain.evidence.evidence import Doubts, Step
 from ascertain.evidence.probing import round_robin
 from ascertain.model import Machine
@@ -116,9 +115,9 @@ def test_on_a_noiseless_partial_machine_nothing_undefined_is_done_and_nothing_fa
         observer, state = start_observer(options, lambda: uniform_bank(dict.fromkeys(states))), truth
         while isinstance(act := observer.next(), Act):
             assert isinstance(task.model, Machine)
-            assert next_state(task.model, state, act.action) != UNDEFINED
+            assert task.model.next_state(state, act.action) != UNDEFINED
             observer = observer.update(act.action, int(task.model.output[state, act.action]))
-            state = next_state(task.model, state, act.action)
+            state = task.model.next_state(state, act.action)
         if isinstance(act, Certified):
             right = task.label[h] if task.state_label is None else task.state_label[state]
             assert act.label == task.labels[int(right)]
@@ -163,7 +162,7 @@ def test_a_state_that_must_never_be_entered_is_not_entered_from_where_the_plant_
     for truth in (0, 1, 2):
         observer, state = start_observer(options, HypothesesBank(range(4))), truth
         while isinstance(act := observer.next(), Act):
-            state, reading = question.plant.step(state, act.action)
+            state, reading = question.model.step(state, act.action)
             assert state != 3
             observer = observer.update(act.action, reading)
         if policy in FRESH and isinstance(act, Abstained):

@@ -17,8 +17,7 @@ from ascertain.errors import AscertainError, FileError, LimitError
 from ascertain.model.files import pomdp, pomdp_rows, pomdp_syntax, read_model, write_model
 from ascertain.model.files.pomdp import parse_pomdp
 from ascertain.model.files.pomdp_write import write_pomdp
-from ascertain.model.hidden import HiddenModel, as_hidden, certain, make_belief, make_joint
-from ascertain.model.hidden_build import keep_readings
+from ascertain.model.hidden import HiddenModel, as_hidden, certain, keep_readings, make_belief, make_joint
 from ascertain.problem.problem import HiddenProblem, read_any_problem
 from tests.conftest import ROOT
 from tests.hidden_strategies import hidden_models, masses

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from ascertain.errors import TaskError
 from ascertain.evidence.boolean_world import BooleanWorld
-from ascertain.evidence.dynamics import next_state, reading_law
 from ascertain.evidence.labelling import label_bits, label_table
 from ascertain.evidence.laws import tabulate_levels
 from ascertain.evidence.probing import (
@@ -63,9 +62,9 @@ def readings_until_certified(
             assert isinstance(verdict, Certified)
             return t
         action = rule.choose(world)
-        law = list(reading_law(model, state, action).items())
+        law = list(model.reading_law(state, action).items())
         reading = random.choices([y for y, _ in law], [float(p) for _, p in law])[0]
-        state = next_state(model, state, action)
+        state = model.next_state(state, action)
         world.observe(action, reading)
     raise AssertionError("no answer")
 
@@ -184,12 +183,12 @@ def test_what_an_action_leaves_is_a_sum_over_rivals(data: st.DataObject, plant: 
     state = st.integers(0, (1 << plant.num_bits) - 1)
     rivals, reference = data.draw(st.lists(state, min_size=1, max_size=6)), data.draw(state)
     weight = np.array([data.draw(st.integers(1, 9)) / 8 for _ in rivals])
-    current, left = np.array(rivals, dtype=np.uint64), np.empty(plant.num_commands)
-    actions = np.arange(plant.num_commands, dtype=np.int32)
+    current, left = np.array(rivals, dtype=np.uint64), np.empty(plant.num_actions)
+    actions = np.arange(plant.num_actions, dtype=np.int32)
     program = (plant.gates, plant.offset, plant.tap)
     room, nothing = np.empty_like(current), np.empty((0, 0), dtype=np.uint8)
     weigh_flips(*program, actions, 0.25, np.uint64(reference), current, weight, left, room, nothing)
-    for a in range(plant.num_commands):
+    for a in range(plant.num_actions):
         after, shown = plant.step(reference, a)
         steps = [plant.step(z, a) for z in rivals]
         wanted = [w * (1 if y == shown else 0.25) for w, (_, y) in zip(weight, steps, strict=True)]
@@ -209,7 +208,7 @@ def test_affinity_is_the_sum_of_roots_of_products(data: st.DataObject, machine: 
     actions = np.arange(machine.num_actions, dtype=np.int32)
     weigh_laws(levels.law, actions, affinities(levels), reference, np.array(rivals, np.uint64), weight, left)
     for a in range(machine.num_actions):
-        laws = [reading_law(machine, z, a) for z in (reference, *rivals)]
+        laws = [machine.reading_law(z, a) for z in (reference, *rivals)]
         if not all(laws):
             assert left[a] == -1
         else:
@@ -227,21 +226,19 @@ def test_a_splitting_word_splits_and_none_shorter_does(data: st.DataObject, mach
     while length < machine.num_states**2:
         length += 1
         if any(
-            reading_law(machine, z, a) != reading_law(machine, n, a)
-            for z, n in pairs
-            for a in range(machine.num_actions)
+            machine.reading_law(z, a) != machine.reading_law(n, a) for z, n in pairs for a in range(machine.num_actions)
         ):
             break
         pairs = {
-            (next_state(machine, z, a), next_state(machine, n, a)) for z, n in pairs for a in range(machine.num_actions)
+            (machine.next_state(z, a), machine.next_state(n, a)) for z, n in pairs for a in range(machine.num_actions)
         }
     else:
         length = 0
     assert len(word) == length
     for a in word[:-1]:
-        assert reading_law(machine, one, a) == reading_law(machine, other, a)
-        one, other = next_state(machine, one, a), next_state(machine, other, a)
-    assert not word or reading_law(machine, one, word[-1]) != reading_law(machine, other, word[-1])
+        assert machine.reading_law(one, a) == machine.reading_law(other, a)
+        one, other = machine.next_state(one, a), machine.next_state(other, a)
+    assert not word or machine.reading_law(one, word[-1]) != machine.reading_law(other, word[-1])
 
 
 def test_no_rule_chooses_what_is_forbidden_where_the_plant_may_be() -> None:

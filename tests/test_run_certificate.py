@@ -34,7 +34,8 @@ from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Certified
 from ascertain.task.bank import Bank, uniform_bank
 from ascertain.task.canonical import task_data
-from ascertain.task.plant_task import Question, pose_plant
+from ascertain.task.plant_task import pose_plant
+from ascertain.task.question import AbstractQuestion
 from ascertain.types import State
 from ascertain_check import check
 from tests.reference.run_claims import canonical, hypotheses_of, rechained, texts_of
@@ -78,7 +79,7 @@ def observe(
         return run, None if acceptance is None else run_claim(settings.question, acceptance, journal.records)
 
 
-def verify(question: Question, claim: dict[str, Any]) -> str:
+def verify(question: AbstractQuestion, claim: dict[str, Any]) -> str:
     return str(check(*texts_of(question, claim)))
 
 
@@ -92,7 +93,7 @@ def test_whatever_the_policy_an_answer_is_verified(tmp_path: Path, policy: Polic
         question=REGISTER, alpha=REGISTER.alpha, nominal=5, policy=policy, threshold=Fraction(5)
     )
     run, claim = observe(
-        tmp_path / "j", settings, HypothesesBank(range(16)), SimulatedPlant(REGISTER.plant, truth, "certificate")
+        tmp_path / "j", settings, HypothesesBank(range(16)), SimulatedPlant(REGISTER.model, truth, "certificate")
     )
     assert run.verdict == Certified(REGISTER.label_of(truth))
     assert claim is not None
@@ -100,7 +101,7 @@ def test_whatever_the_policy_an_answer_is_verified(tmp_path: Path, policy: Polic
     assert claim["scored_from"] == (run.observer.events[0].actions if claim["share"] == "fallback" else 0)
 
 
-def random_run(path: Path, seed: int) -> tuple[Question, Run, dict[str, Any] | None]:
+def random_run(path: Path, seed: int) -> tuple[AbstractQuestion, Run, dict[str, Any] | None]:
     """A run of a random question, on a plant with faults, with a random policy."""
     rng = Random(f"certificate {seed}")
     question = random_plant_task(rng) if rng.random() < 0.5 else random_machine_task(rng)
@@ -143,7 +144,7 @@ def test_every_answer_of_many_random_runs_is_verified(tmp_path: Path) -> None:
 
 def test_the_files_convince_a_process_that_has_nothing_but_the_checker(tmp_path: Path) -> None:
     settings = ObserverSettings(question=REGISTER, alpha=REGISTER.alpha, nominal=5)
-    _, claim = observe(tmp_path / "j", settings, None, SimulatedPlant(REGISTER.plant, 5, 2))
+    _, claim = observe(tmp_path / "j", settings, None, SimulatedPlant(REGISTER.model, 5, 2))
     assert claim is not None
     certificate, task = write_certificate(tmp_path / "run", REGISTER, [claim])
     assert json.loads(task.read_text()) == json.loads(canonical(task_data(REGISTER)))
@@ -173,7 +174,7 @@ def test_an_abstention_is_not_certified(tmp_path: Path) -> None:
         observer = start_observer(settings, None)
         run = run_session(
             observer,
-            SimulatedPlant(REGISTER.plant, 5, 2),
+            SimulatedPlant(REGISTER.model, 5, 2),
             recorder=journal,
             commitment=commitment_record(settings, None),
         )
@@ -184,7 +185,7 @@ def test_an_abstention_is_not_certified(tmp_path: Path) -> None:
 def test_records_of_another_run_are_not_certified(tmp_path: Path) -> None:
     settings = ObserverSettings(question=REGISTER, alpha=REGISTER.alpha, nominal=5)
     with Journal(tmp_path / "j") as journal:
-        device = SimulatedPlant(REGISTER.plant, 5, 2)
+        device = SimulatedPlant(REGISTER.model, 5, 2)
         commitment = commitment_record(settings, None)
         run = run_session(start_observer(settings, None), device, recorder=journal, commitment=commitment)
         acceptance, records = run.observer.acceptance, journal.records

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from ascertain.errors import PlantFault, TaskError
-from ascertain.evidence.dynamics import num_states
 from ascertain.live import faults as live_faults
 from ascertain.live.faults import FaultPolicy, Heard, ask_plant, fault_kind
 from ascertain.live.session import Run, resume_plant, run_session
@@ -72,7 +71,7 @@ def questions() -> tuple[Any, ...]:
 
 
 def settings_for(question: Any, **changes: Any) -> tuple[ObserverSettings, HypothesesBank]:
-    states = range(1 << question.plant.num_bits) if isinstance(question, PlantTask) else question.state.tolist()
+    states = range(1 << question.model.num_bits) if isinstance(question, PlantTask) else question.state.tolist()
     words = {"policy": "eager", "budget": 100, **changes}
     return ObserverSettings(question=question, alpha=question.alpha, **words), HypothesesBank(states)
 
@@ -114,15 +113,15 @@ def simulate(seed: int, faults: tuple[str, ...] = FAULTS) -> Story:
     settings, make_bank = settings_for(
         question,
         policy=policy,
-        nominal=None if policy == "eager" else chance.randrange(num_states(question.model)),
+        nominal=None if policy == "eager" else chance.randrange(question.model.num_states),
         threshold=chance.choice((0, 10)),
         probing=chance.choice(("round-robin", "separating")),
     )
-    truth = chance.randrange(num_states(question.model))
+    truth = chance.randrange(question.model.num_states)
     server = ScriptedServer(
         SimulatedPlant(question.model, truth, f"readings {seed}"),
         seed,
-        num_states(question.model),
+        question.model.num_states,
         rate=chance.choice((0.02, 0.1, 0.3)),
         faults=chance.choice((faults, tuple(chance.sample(faults, 2)))),
         retry_safe=chance.random() < 0.5,

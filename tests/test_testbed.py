@@ -129,7 +129,7 @@ def test_actuating_commands_overwrite_and_probing_ones_are_reversible(name: str)
     testbed = load_testbed(name)
     for drawn in testbed.plants:
         plant, settings = drawn.plant, testbed.settings
-        assert [*drawn.actuating, *drawn.probing] == list(range(plant.num_commands))
+        assert [*drawn.actuating, *drawn.probing] == list(range(plant.num_actions))
         for c in drawn.actuating:
             low, high = settings.actuating_gates
             assert low <= len(plant.commands[c].gates) <= high

@@ -133,7 +133,7 @@ def test_a_boolean_world_holds_the_rivals_that_the_definition_holds(data: st.Dat
     )
     world = BooleanWorld(plant, bank, alpha, labelling=labelling)
     naive = NaiveWorld(plant, list(range(size)), bank, alpha)
-    taken = data.draw(steps(plant.num_commands, 2).filter(lambda s: sum(k == "doubt" for k, _, _ in s) <= 2))
+    taken = data.draw(steps(plant.num_actions, 2).filter(lambda s: sum(k == "doubt" for k, _, _ in s) <= 2))
     compare(world, naive, list(range(size)), taken)
 
 
@@ -145,7 +145,7 @@ def test_a_boolean_world_asked_only_at_the_end_says_the_same(data: st.DataObject
     alpha = data.draw(st.sampled_from(ALPHAS))
     world = BooleanWorld(plant, bank, alpha)
     naive = NaiveWorld(plant, list(range(size)), bank, alpha)
-    for step in data.draw(steps(plant.num_commands, 2, 20).filter(lambda s: sum(k == "doubt" for k, _, _ in s) <= 2)):
+    for step in data.draw(steps(plant.num_actions, 2, 20).filter(lambda s: sum(k == "doubt" for k, _, _ in s) <= 2)):
         feed(world, step)
         feed(naive, step)
         if naive.numerator == 0:
@@ -163,7 +163,7 @@ def test_a_list_of_states_of_a_boolean_plant_is_filtered_alike(data: st.DataObje
     codes = [data.draw(st.integers(0, 2)) for _ in states]
     labelling = label_table(codes, ("x", "y", "z"), "hypothesis")
     world = ListWorld(plant, states, bank, alpha, labelling=labelling)
-    taken = data.draw(steps(plant.num_commands, 2).filter(lambda s: sum(k == "doubt" for k, _, _ in s) <= 2))
+    taken = data.draw(steps(plant.num_actions, 2).filter(lambda s: sum(k == "doubt" for k, _, _ in s) <= 2))
     compare(world, NaiveWorld(plant, states, bank, alpha), states, taken)
 
 
@@ -191,7 +191,7 @@ def test_a_plant_and_the_machine_it_enumerates_to_leave_the_same_rivals(
     alpha = data.draw(st.sampled_from(ALPHAS))
     dense = BooleanWorld(plant, bank, alpha)
     table = MachineWorld(enumerate_noisy(plant), bank, alpha)
-    for step in data.draw(steps(plant.num_commands, 2).filter(lambda s: sum(k == "doubt" for k, _, _ in s) <= 2)):
+    for step in data.draw(steps(plant.num_actions, 2).filter(lambda s: sum(k == "doubt" for k, _, _ in s) <= 2)):
         feed(dense, step)
         feed(table, step)
         assert dense.verdict() == table.verdict()
@@ -215,7 +215,7 @@ def test_a_later_part_of_the_bank_counts_as_if_it_had_been_there(data: st.DataOb
         weight[z] = weight.get(z, Fraction(0)) + w
     whole = BooleanWorld(plant, weighted_bank(weight), Fraction(1, 100))
     alone = BooleanWorld(plant, nominal_bank(nominal), Fraction(1, 200))
-    for step in data.draw(steps(plant.num_commands, 2).filter(lambda s: all(k != "doubt" for k, _, _ in s))):
+    for step in data.draw(steps(plant.num_actions, 2).filter(lambda s: all(k != "doubt" for k, _, _ in s))):
         for world in (lazy, whole, alone):
             feed(world, step)
         assert lazy.verdict() == (whole if alone.evidence.vanished else alone).verdict()

@@ -17,6 +17,8 @@ IntArray: TypeAlias = npt.NDArray[np.int32]
 """Indices; -1 stands for "not defined"."""
 LongArray: TypeAlias = npt.NDArray[np.int64]
 """Costs scaled to integers, and whatever else needs 64 bits."""
+WordArray: TypeAlias = npt.NDArray[np.uint64]
+"""States of a Boolean plant, 64 bits to a word, and slices of them."""
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 UNDEFINED = -1

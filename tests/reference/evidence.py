@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
 
-from ascertain.evidence.dynamics import AnyModel, next_state, possible_readings, reading_law
 from ascertain.evidence.evidence import Step
+from ascertain.model.abstract import AbstractDeterministic
 from ascertain.task.bank import Bank
 
 Choice = Callable[[tuple[Step, ...]], Step]
@@ -27,7 +27,7 @@ class Run:
 
 
 def every_run(
-    model: AnyModel, truth: int, choose: Choice, ends: Ends, budget: int, ran: Sequence[bool] = ()
+    model: AbstractDeterministic, truth: int, choose: Choice, ends: Ends, budget: int, ran: Sequence[bool] = ()
 ) -> Iterator[Run]:
     """All transcripts from a true state; `ran` says what became of the doubted actions."""
 
@@ -37,29 +37,29 @@ def every_run(
             yield Run(history, probability, end)
             return
         step = choose(history)
-        after = next_state(model, state, step.action)
+        after = model.next_state(state, step.action)
         if not step.certain:
             yield from walk((*history, step), after if ran[doubts] else state, probability, doubts + 1)
         elif step.reading is None:
             yield from walk((*history, step), after, probability, doubts)
         else:
-            for y, p in reading_law(model, state, step.action).items():
+            for y, p in model.reading_law(state, step.action).items():
                 yield from walk((*history, Step(step.action, y)), after, probability * p, doubts)
 
     yield from walk((), truth, Fraction(1), 0)
 
 
-def likelihood(model: AnyModel, state: int, history: Sequence[Step]) -> Fraction:
+def likelihood(model: AbstractDeterministic, state: int, history: Sequence[Step]) -> Fraction:
     """The likelihood of a history without doubts, by its definition."""
     result = Fraction(1)
     for step in history:
         if step.reading is not None:
-            result *= reading_law(model, state, step.action).get(step.reading, Fraction(0))
-        state = next_state(model, state, step.action)
+            result *= model.reading_law(state, step.action).get(step.reading, Fraction(0))
+        state = model.next_state(state, step.action)
     return result
 
 
-def e_value(model: AnyModel, bank: Bank, state: int, history: Sequence[Step]) -> Fraction | None:
+def e_value(model: AbstractDeterministic, bank: Bank, state: int, history: Sequence[Step]) -> Fraction | None:
     """E for a state after a history; None for infinity."""
     own = likelihood(model, state, history)
     mixture = sum(
@@ -76,17 +76,17 @@ def least_count(terms: Sequence[tuple[Fraction, int]], flip: Fraction, alpha: Fr
 
 
 def trigger_value(
-    model: AnyModel, nominal: int, mixture: Sequence[Fraction], history: Sequence[Step]
+    model: AbstractDeterministic, nominal: int, mixture: Sequence[Fraction], history: Sequence[Step]
 ) -> Fraction | None:
     """T after a history without doubts; None for infinity."""
     terms = [Fraction(1)] * len(mixture)
     state = nominal
     for step in history:
         if step.reading is not None:
-            own = reading_law(model, state, step.action).get(step.reading)
+            own = model.reading_law(state, step.action).get(step.reading)
             if own is None:
                 return None
-            uniform = Fraction(1, len(possible_readings(model, step.action)))
+            uniform = Fraction(1, len(model.possible_readings(step.action)))
             terms = [x * ((1 - q) * own + q * uniform) / own for x, q in zip(terms, mixture, strict=True)]
-        state = next_state(model, state, step.action)
+        state = model.next_state(state, step.action)
     return sum(terms, Fraction(0)) / len(terms)

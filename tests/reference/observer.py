@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ascertain.evidence.dynamics import next_state, num_states, possible_readings, reading_law
 from ascertain.evidence.evidence import Step
 from ascertain.observer.settings import ObserverSettings
 from ascertain.task.bank import Bank
@@ -83,7 +82,7 @@ def play(
     settings: ObserverSettings, stage: tuple[Bank, Fraction], scored_from: int, past: Sequence[Step]
 ) -> NaiveWorld:
     model = settings.model
-    states = list(range(num_states(model))) if settings.states is None else list(settings.states)
+    states = list(range(model.num_states)) if settings.states is None else list(settings.states)
     world = NaiveWorld(model, states, *stage, settings.doubts.ran)
     for i, step in enumerate(past):
         if not step.certain:
@@ -137,7 +136,7 @@ def trigger(settings: ObserverSettings, past: Sequence[Step]) -> Fraction | None
     for step in past:
         after: list[tuple[int, tuple[Fraction, ...] | None]] = []
         for state, terms in cases:
-            moved = next_state(model, state, step.action)
+            moved = model.next_state(state, step.action)
             after.append((moved, _score(settings, state, terms, step)))
             if not step.certain:
                 after.append((state, terms))
@@ -151,8 +150,8 @@ def _score(
 ) -> tuple[Fraction, ...] | None:
     if step.reading is None or terms is None:
         return terms
-    own = reading_law(settings.model, state, step.action).get(step.reading)
+    own = settings.model.reading_law(state, step.action).get(step.reading)
     if own is None:
         return None
-    even = Fraction(1, len(possible_readings(settings.model, step.action)))
+    even = Fraction(1, len(settings.model.possible_readings(step.action)))
     return tuple(x * ((1 - q) * own + q * even) / own for x, q in zip(terms, MIXTURE, strict=True))

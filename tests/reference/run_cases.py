@@ -34,7 +34,7 @@ CORPUS = Path(__file__).parent.parent / "certificates"
 ONE, HALF, TENTH = Fraction(1), Fraction(1, 2), Fraction(1, 10)
 
 PLANT = BooleanPlant(("a", "b"), (Command("A", (), 0), Command("B", (), 1)), TENTH)
-QUESTION = PlantTask(plant=PLANT, rule=StateRule(), actions=(0, 1), cost=(ONE, ONE), alpha=TENTH)
+QUESTION = PlantTask(model=PLANT, rule=StateRule(), actions=(0, 1), cost=(ONE, ONE), alpha=TENTH)
 EVERYTHING = BooleanPlant(
     ("a", "b", "c d"),
     (
@@ -68,7 +68,7 @@ def expression(text: str) -> ExpressionRule:
 
 def everything(rule: Any, label: str, **changes: Any) -> Case:
     """A plant without noise, with every gate, from state 5, followed by its definition."""
-    question = PlantTask(plant=EVERYTHING, rule=rule, actions=(0, 1, 2, 3), cost=(ONE,) * 4, **changes)
+    question = PlantTask(model=EVERYTHING, rule=rule, actions=(0, 1, 2, 3), cost=(ONE,) * 4, **changes)
     state, steps = 5, []
     for action in (3, 1, 3, 0, 3, 1, 0, 2, 3):
         state, tapped = EVERYTHING.step(state, action)
@@ -78,7 +78,7 @@ def everything(rule: Any, label: str, **changes: Any) -> Case:
 
 def many(number: int) -> Case:
     """Each bit once read wrongly and then so often right, by a sensor with flip 1/4: nine contradictions beat."""
-    question = replace(QUESTION, plant=replace(PLANT, flip=Fraction(1, 4)), alpha=Fraction(1, 1000))
+    question = replace(QUESTION, model=replace(PLANT, flip=Fraction(1, 4)), alpha=Fraction(1, 1000))
     steps = reads((0, 0), (1, 1), *[(0, 1)] * number, *[(1, 0)] * number)
     return replace(NOMINAL, question=question, steps=steps, alpha=question.alpha)
 
@@ -108,7 +108,7 @@ def sound_runs() -> Iterator[tuple[str, Case]]:
     yield "plant-weights-below-one", replace(EAGER, bank=((1, Fraction(1, 4)),))
     swap = BooleanPlant(("a", "b"), (*PLANT.commands, Command("X", (Gate("not", 1),), 0)), TENTH)
     unsafe = PlantTask(
-        plant=swap, rule=StateRule(), states=(1, 2, 3), actions=(0, 1, 2), never=(0,), cost=(ONE,) * 3, alpha=TENTH
+        model=swap, rule=StateRule(), states=(1, 2, 3), actions=(0, 1, 2), never=(0,), cost=(ONE,) * 3, alpha=TENTH
     )
     safe = replace(NOMINAL, question=unsafe, steps=(*TWICE, Step(2, 1)))
     yield "plant-unsafe-state-beaten", safe
@@ -121,7 +121,7 @@ def sound_runs() -> Iterator[tuple[str, Case]]:
     exact = replace(NOMINAL, question=replace(QUESTION, alpha=Fraction(2, 81)), alpha=Fraction(2, 81))
     yield "plant-exactly-enough", exact
     yield "plant-many-readings", many(8)
-    moving = replace(QUESTION, plant=swap, rule=BitsRule((0,)), actions=(0, 1, 2), cost=(ONE,) * 3)
+    moving = replace(QUESTION, model=swap, rule=BitsRule((0,)), actions=(0, 1, 2), cost=(ONE,) * 3)
     split = replace(exact, question=moving, label="a=1", steps=(Step(2, None, certain=False), *TWICE[:2]))
     split = replace(split, ran=Fraction(2, 3), question=replace(moving, alpha=Fraction(2, 81)))
     yield "plant-doubt-exactly-enough", split
@@ -233,7 +233,7 @@ def false_runs() -> Iterator[tuple[str, Case]]:
         replace(early, steps=(*TWICE[:2], Step(0, 1), *BACK, Step(2, 1))),
     )
     yield "plant-early-stage-beats-nothing-later", replace(unsafe, steps=TWICE, bank=UNIFORM, switched=4)
-    certain = replace(unsafe.question, plant=replace(unsafe.question.plant, flip=Fraction(0)), states=None, never=(1,))
+    certain = replace(unsafe.question, model=replace(unsafe.question.model, flip=Fraction(0)), states=None, never=(1,))
     silent = reads((0, 0), (2, 0), (0, 0), (1, 1))
     vain = Case(replace(certain, alpha=Fraction(0)), "00", silent, UNIFORM, nominal=1, switched=2, alpha=Fraction(0))
     yield "plant-contradicted-nominal-beats-nothing", vain

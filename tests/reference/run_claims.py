@@ -14,10 +14,10 @@ from hashlib import sha256
 from itertools import product
 from typing import Any
 
-from ascertain.evidence.dynamics import next_state, num_states, reading_law
 from ascertain.evidence.evidence import Step
 from ascertain.task.canonical import task_data
-from ascertain.task.plant_task import PlantTask, Question
+from ascertain.task.plant_task import PlantTask
+from ascertain.task.question import AbstractQuestion
 from ascertain.types import UNDEFINED
 
 Weights = tuple[tuple[int, Fraction], ...]
@@ -29,7 +29,7 @@ Ran = tuple[bool, ...]
 class Case:
     """What is claimed of a run."""
 
-    question: Question
+    question: AbstractQuestion
     label: str
     steps: tuple[Step, ...]
     bank: Weights
@@ -124,7 +124,7 @@ def claim_of(case: Case) -> dict[str, Any]:
     }
 
 
-def texts_of(question: Question, claim: dict[str, Any]) -> tuple[bytes, bytes]:
+def texts_of(question: AbstractQuestion, claim: dict[str, Any]) -> tuple[bytes, bytes]:
     """The task and the certificate as files."""
     task = canonical(task_data(question))
     head = {"format": "ascertain-certificate", "version": 1, "made_by": "a test"}
@@ -172,17 +172,17 @@ def is_as_committed(case: Case) -> bool:
     return bank == {z: rest + kept.get(z, Fraction(0)) for z in states}
 
 
-def hypotheses_of(question: Question) -> Iterator[tuple[int, str]]:
+def hypotheses_of(question: AbstractQuestion) -> Iterator[tuple[int, str]]:
     """States with their labels."""
     if isinstance(question, PlantTask):
-        for state in range(num_states(question.model)) if question.states is None else question.states:
+        for state in range(question.model.num_states) if question.states is None else question.states:
             yield state, question.label_of(state)
     else:
         for state, label in zip(question.state.tolist(), question.label.tolist(), strict=True):
             yield state, question.labels[label]
 
 
-def label_now(question: Question, label: str, state: int) -> str:
+def label_now(question: AbstractQuestion, label: str, state: int) -> str:
     """The right answer for a hypothesis that had this label and is now in that state."""
     if question.about == "start":
         return label
@@ -196,12 +196,12 @@ def cases_of(steps: tuple[Step, ...]) -> list[Ran]:
     return list(product((True, False), repeat=sum(not step.certain for step in steps)))
 
 
-def path_of(question: Question, state: int, steps: tuple[Step, ...], ran: Ran) -> list[int]:
+def path_of(question: AbstractQuestion, state: int, steps: tuple[Step, ...], ran: Ran) -> list[int]:
     """Where a state goes, step by step; UNDEFINED from where it does not allow what is done."""
     path, doubted = [state], iter(ran)
     for step in steps:
         state = path[-1]
-        after = UNDEFINED if state == UNDEFINED else next_state(question.model, state, step.action)
+        after = UNDEFINED if state == UNDEFINED else question.model.next_state(state, step.action)
         path.append(after if step.certain or next(doubted) or after == UNDEFINED else state)
     return path
 
@@ -214,7 +214,7 @@ def likelihoods(case: Case, path: list[int], scored_from: int) -> list[Fraction]
         if path[i + 1] == UNDEFINED:
             factor = Fraction(0)
         elif step.reading is not None and i >= scored_from:
-            factor = reading_law(case.question.model, path[i], step.action).get(step.reading, Fraction(0))
+            factor = case.question.model.reading_law(path[i], step.action).get(step.reading, Fraction(0))
         found.append(found[-1] * factor)
     return found
 
@@ -266,7 +266,7 @@ def enters_nothing_unsafe(case: Case, question: PlantTask) -> bool:
     for _, _, path, values in followed(case):
         early = likelihoods(case, path, 0)
         for i, step in enumerate(case.steps):
-            entered = next_state(question.plant, path[i], step.action)
+            entered = question.model.next_state(path[i], step.action)
             if entered in question.never and path[i] not in question.never:
                 if i >= case.scored_from:
                     beaten = beaten_at(values[: i + 1], total[: i + 1], case.shares[case.share])

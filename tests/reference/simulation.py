@@ -86,6 +86,6 @@ def _as_states(plant: BooleanPlant, states: WordArray) -> WordArray:
 
 def _as_word(plant: BooleanPlant, commands: Sequence[Action] | IntArray) -> IntArray:
     word = np.ascontiguousarray(commands, dtype=np.int32)
-    if word.ndim != 1 or (word.size and not (int(word.min()) >= 0 and int(word.max()) < plant.num_commands)):
-        raise ModelError(f"commands must be a row of numbers in 0 .. {plant.num_commands - 1}")
+    if word.ndim != 1 or (word.size and not (int(word.min()) >= 0 and int(word.max()) < plant.num_actions)):
+        raise ModelError(f"commands must be a row of numbers in 0 .. {plant.num_actions - 1}")
     return word

@@ -29,8 +29,8 @@ def lossy_plant(flip: Fraction = Fraction(1, 5)) -> BooleanPlant:
 
 
 def ask(plant: BooleanPlant, **changes: Any) -> PlantTask:
-    given = {"rule": StateRule(), "actions": tuple(range(plant.num_commands)), "alpha": ALPHA} | changes
-    return PlantTask(plant=plant, cost=(Fraction(1),) * plant.num_commands, **given)
+    given = {"rule": StateRule(), "actions": tuple(range(plant.num_actions)), "alpha": ALPHA} | changes
+    return PlantTask(model=plant, cost=(Fraction(1),) * plant.num_actions, **given)
 
 
 def set_up(question: PlantTask | Task, **changes: Any) -> ObserverSettings:

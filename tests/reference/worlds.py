@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from ascertain.evidence.dynamics import AnyModel, next_state, reading_law
+from ascertain.model.abstract import AbstractDeterministic
 from ascertain.task.bank import Bank
 
 Case = tuple[int, tuple[bool, ...]]
@@ -15,7 +15,12 @@ class NaiveWorld:
     """Hypothesis h began in `states[h]`; every case of every doubted action is an entry of its own."""
 
     def __init__(
-        self, model: AnyModel, states: list[int], bank: Bank, alpha: Fraction, ran: Fraction = Fraction(1, 2)
+        self,
+        model: AbstractDeterministic,
+        states: list[int],
+        bank: Bank,
+        alpha: Fraction,
+        ran: Fraction = Fraction(1, 2),
     ) -> None:
         self.model, self.alpha, self.ran = model, alpha, ran
         self.state: dict[Case, int] = {(h, ()): z for h, z in enumerate(states)}
@@ -44,11 +49,11 @@ class NaiveWorld:
         ]
 
     def probability(self, state: int, action: int, reading: int | None) -> Fraction:
-        law: Mapping[int, Fraction] = reading_law(self.model, state, action)
+        law: Mapping[int, Fraction] = self.model.reading_law(state, action)
         return Fraction(1) if reading is None else law.get(reading, Fraction(0))
 
     def move(self, state: int, action: int) -> int:
-        return next_state(self.model, state, action)
+        return self.model.next_state(state, action)
 
     @property
     def numerator(self) -> Fraction:

@@ -46,7 +46,7 @@ def is_translation_invariant(question: PlantTask) -> bool:
         and question.about == "start"
         and not question.never
         and isinstance(question.rule, StateRule | BitsRule)
-        and all(g.op in AFFINE for a in question.actions for g in question.plant.commands[a].gates)
+        and all(g.op in AFFINE for a in question.actions for g in question.model.commands[a].gates)
     )
 
 
@@ -93,7 +93,7 @@ def _default_family(question: PlantTask) -> tuple[State, ...]:
     """The nominal state, or the first, and its neighbours among the hypotheses."""
     first = question.states[0] if question.states else 0
     centre = question.rule.state if isinstance(question.rule, NominalRule) else first
-    near = [centre, *neighbours(centre, question.plant.num_bits)]
+    near = [centre, *neighbours(centre, question.model.num_bits)]
     return tuple(near if question.states is None else dict.fromkeys([*question.states][:64]))
 
 
@@ -106,7 +106,7 @@ def _bound_by_symmetry(
     max_rivals: int,
     time_limit: float | None,
 ) -> ProgramBound:
-    linear = replace(question, plant=linear_part(_with_used_commands(question)))
+    linear = replace(question, model=linear_part(_with_used_commands(question)))
     if differences is not None and 0 in differences:
         raise TaskError("a rival differs from the truth, so 0 is not among the differences")
     task = _family_of_differences(linear, differences)
@@ -124,15 +124,15 @@ def _bound_by_symmetry(
 def _with_used_commands(question: PlantTask) -> BooleanPlant:
     """The plant with the gates of unused commands left out: they need not be affine."""
     used = set(question.actions)
-    commands = [c if a in used else replace(c, gates=()) for a, c in enumerate(question.plant.commands)]
-    return replace(question.plant, commands=tuple(commands))
+    commands = [c if a in used else replace(c, gates=()) for a, c in enumerate(question.model.commands)]
+    return replace(question.model, commands=tuple(commands))
 
 
 def _family_of_differences(linear: PlantTask, differences: tuple[State, ...] | None) -> Task:
     """The task of the truth 0 and its rivals on the linear plant; rivals of the label of 0 ask nothing."""
     if differences is not None:
         return restrict_plant_task(linear, (0, *differences))
-    bits = linear.plant.num_bits
+    bits = linear.model.num_bits
     try:
         return restrict_plant_task(linear, (0, *neighbours(0, bits, 2)))
     except LimitError:

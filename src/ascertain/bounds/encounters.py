@@ -26,8 +26,7 @@ import numpy as np
 
 from ascertain.bounds.divergence import Interval, relative_entropy
 from ascertain.errors import LimitError
-from ascertain.model import Machine
-from ascertain.model.noisy import Law, as_noisy, total_variation
+from ascertain.model.noisy import Law, total_variation
 from ascertain.quotients.separation import list_reachable, successors_within
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, IntArray, LongArray
@@ -99,14 +98,14 @@ class Encounters:
 
 def find_encounters(task: Task) -> Encounters:
     """The encounters of every two states that hypotheses of the task can become."""
-    model = as_noisy(task.model) if isinstance(task.model, Machine) else task.model
+    model = task.model
     states = list_reachable(model, task.state)
     if len(states) > MOST_STATES:
         raise LimitError(
             f"hypotheses can become {len(states)} different states and information bounds take at most {MOST_STATES}; "
             "take the quotient first or ask for fewer hypotheses"
         )
-    successor, law = successors_within(model, states), model.law[states]
+    successor, law = successors_within(model, states), model.behaviour[states]
     label = None if task.state_label is None else task.state_label[states]
     kinds, number = _list_kinds(model.laws, law, task.cost)
     words = _spread(successor, _meet(successor, law, label, task.cost, number, len(kinds)))

@@ -49,7 +49,7 @@ def restrict_plant_task(question: PlantTask, states: Iterable[State], *, most: i
 
 def _enumerate(question: PlantTask, hypotheses: list[State], most: int) -> tuple[NoisyMachine, list[State]]:
     """The part of the plant that these states can become, themselves first."""
-    plant, forbidden = question.plant, set(question.never)
+    plant, forbidden = question.model, set(question.never)
     number = {z: i for i, z in enumerate(hypotheses)}
     members = list(hypotheses)
     successor: list[list[int]] = []

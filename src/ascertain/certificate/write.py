@@ -10,14 +10,14 @@ from typing import Any
 from ascertain.errors import CertificateError
 from ascertain.model.files.text import write_whole
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
-from ascertain.task.plant_task import Question
+from ascertain.task.question import AbstractQuestion
 from ascertain.version import __version__
 
 FORMAT = "ascertain-certificate"
 VERSION = 1
 
 
-def certificate_data(task: Question, claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def certificate_data(task: AbstractQuestion, claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """A certificate of this task as plain data."""
     if not claims:
         raise CertificateError("a certificate must claim something; there are no claims")
@@ -30,7 +30,9 @@ def certificate_data(task: Question, claims: Sequence[Mapping[str, Any]]) -> dic
     }
 
 
-def write_certificate(path: str | Path, task: Question, claims: Sequence[Mapping[str, Any]]) -> tuple[Path, Path]:
+def write_certificate(
+    path: str | Path, task: AbstractQuestion, claims: Sequence[Mapping[str, Any]]
+) -> tuple[Path, Path]:
     """Write NAME.json and NAME.task.json, where `path` is NAME.json or NAME; returns both paths.
 
     Each file appears whole or not at all, and the task before the certificate that needs it.

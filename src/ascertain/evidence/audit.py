@@ -35,9 +35,9 @@ from random import Random
 from typing import Literal, Protocol, TypeAlias, TypeVar, final
 
 from ascertain.errors import TaskError
-from ascertain.evidence.dynamics import AnyModel, next_state, reading_law
 from ascertain.evidence.probing import AbstractRule
 from ascertain.evidence.worlds import AbstractWorld
+from ascertain.model.abstract import AbstractDeterministic
 from ascertain.policy.verdict import Certified, Verdict
 from ascertain.task.bank import Bank
 from ascertain.types import Action, Reading, State
@@ -108,7 +108,7 @@ class Audit:
 
 
 def audit(
-    model: AnyModel,
+    model: AbstractDeterministic,
     truth: State,
     label: str,
     bank: Bank,
@@ -150,7 +150,7 @@ def audit(
 
 
 def count_wrong(
-    model: AnyModel,
+    model: AbstractDeterministic,
     truth: State,
     label: str,
     observer: Callable[[], Observer],
@@ -170,20 +170,20 @@ def count_wrong(
                 break
             action = watcher.choose()
             watcher.observe(action, draw_reading(model, state, action, random))
-            state = next_state(model, state, action)
+            state = model.next_state(state, action)
         verdict = verdict or watcher.verdict()
         wrong += isinstance(verdict, Certified) and verdict.label != label
     return wrong
 
 
-def draw_reading(model: AnyModel, state: State, action: Action, random: Random) -> Reading:
+def draw_reading(model: AbstractDeterministic, state: State, action: Action, random: Random) -> Reading:
     """What the state shows, drawn from its law; probabilities are compared as integers of 64 bits."""
-    return _draw(list(reading_law(model, state, action).items()), random)
+    return _draw(list(model.reading_law(state, action).items()), random)
 
 
-def _look(model: AnyModel, state: State, action: Action) -> tuple[Mapping[Reading, Fraction], State]:
+def _look(model: AbstractDeterministic, state: State, action: Action) -> tuple[Mapping[Reading, Fraction], State]:
     """What the state shows, and where it goes."""
-    return reading_law(model, state, action), next_state(model, state, action)
+    return model.reading_law(state, action), model.next_state(state, action)
 
 
 def _draw(law: Sequence[tuple[int, Fraction]], random: Random) -> int:

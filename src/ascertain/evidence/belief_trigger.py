@@ -18,7 +18,6 @@ from typing import final
 
 from ascertain.errors import TaskError
 from ascertain.evidence.beliefs import IntegerModel, Weights, scale_beliefs
-from ascertain.evidence.dynamics import check_step, possible_readings
 from ascertain.evidence.evidence import Doubts
 from ascertain.evidence.trigger import MIXTURE, AbstractTrigger
 from ascertain.model.hidden import Belief, HiddenModel
@@ -49,7 +48,7 @@ class BeliefTrigger(AbstractTrigger[BeliefCase]):
         self._support: dict[Action, int] = {}
 
     def observe(self, action: Action, reading: Reading | None) -> None:
-        check_step(self.model, action, reading)
+        self.model.check_step(action, reading)
         for case in self._cases:
             if case.impossible:
                 continue
@@ -58,7 +57,7 @@ class BeliefTrigger(AbstractTrigger[BeliefCase]):
             case.weights = self._follow(case.weights, action, reading)
 
     def doubt(self, action: Action) -> None:
-        check_step(self.model, action, None)
+        self.model.check_step(action, None)
         self._num_doubts += 1
         if self._num_doubts <= self.doubts.limit:
             self._cases += [
@@ -75,7 +74,7 @@ class BeliefTrigger(AbstractTrigger[BeliefCase]):
 
     def _score(self, case: BeliefCase, action: Action, reading: Reading) -> None:
         if action not in self._support:
-            self._support[action] = len(possible_readings(self.model, action))
+            self._support[action] = len(self.model.possible_readings(action))
         total = sum(case.weights.values()) * self._table.scale[action]
         shown = self._table.shown(case.weights, action).get(reading, 0)
         if shown == 0:

@@ -27,10 +27,9 @@ from ascertain.evidence.groups import Group, find_two_labels, join_groups, keep_
 from ascertain.evidence.labelling import Labelling, label_states
 from ascertain.evidence.worlds import BLOCK, AbstractWorld, Glance
 from ascertain.kernels.evidence.worlds import MISSING, TILE, sweep_states
-from ascertain.kernels.model.boolean import WordArray
 from ascertain.model.boolean import BooleanPlant
 from ascertain.task.bank import Bank
-from ascertain.types import BoolArray, IntArray, LongArray
+from ascertain.types import BoolArray, IntArray, LongArray, WordArray
 
 MAX_BITS = 30
 PART_WORDS = 1 << 12

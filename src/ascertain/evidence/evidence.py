@@ -34,10 +34,10 @@ from typing import final
 import numpy as np
 
 from ascertain.errors import TaskError
-from ascertain.kernels.model.boolean import WordArray, run_states
+from ascertain.kernels.model.boolean import run_states
 from ascertain.model.boolean import BooleanPlant
 from ascertain.task.bank import Bank, scale_weights
-from ascertain.types import Action, LongArray, Reading, State
+from ascertain.types import Action, LongArray, Reading, State, WordArray
 
 NEVER = 1 << 62
 """A threshold that no penalty reaches."""

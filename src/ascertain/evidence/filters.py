@@ -13,9 +13,8 @@ from ascertain.evidence.evidence import NEVER, FlipEvidence, Step
 from ascertain.evidence.groups import Group, double_group
 from ascertain.evidence.laws import IMPOSSIBLE, LawEvidence
 from ascertain.kernels.evidence.worlds import MISSING, filter_laws, filter_states
-from ascertain.kernels.model.boolean import WordArray
 from ascertain.model.boolean import BooleanPlant
-from ascertain.types import UNDEFINED, LongArray, State
+from ascertain.types import UNDEFINED, LongArray, State, WordArray
 
 
 class AbstractFilter(ABC):

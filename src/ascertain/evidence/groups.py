@@ -8,8 +8,7 @@ from typing import final
 
 import numpy as np
 
-from ascertain.kernels.model.boolean import WordArray
-from ascertain.types import BoolArray, LongArray
+from ascertain.types import BoolArray, LongArray, WordArray
 
 
 @final

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, cast, final
+from typing import cast, final
 
 import numpy as np
 
@@ -24,11 +24,10 @@ from ascertain.evidence.filters import AbstractFilter
 from ascertain.evidence.groups import Group
 from ascertain.evidence.labelling import Labelling
 from ascertain.evidence.worlds import AbstractWorld
-from ascertain.kernels.model.boolean import WordArray
 from ascertain.model.hidden import Belief, HiddenModel, certain, make_belief
 from ascertain.task.bank import Bank
 from ascertain.task.hidden_task import HiddenTask
-from ascertain.types import Action, BoolArray, State
+from ascertain.types import Action, BoolArray, State, WordArray
 
 
 @final
@@ -56,8 +55,7 @@ class HiddenWorld(AbstractWorld):
             raise TaskError("labels on a hidden model belong to hypotheses; the states behind them stay hidden")
         self.table = IntegerModel(model)
         evidence = BeliefEvidence(self.table, beliefs, bank, alpha, doubts)
-        # The base asks a model for the names of its actions and readings alone.
-        super().__init__(cast("Any", model), evidence, labels)
+        super().__init__(model, evidence, labels)
         self.hidden, self.beliefs = model, tuple(beliefs)
         self._cases = self._initial_cases()
 

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Literal, TypeAlias, final
 
 import numpy as np
 
 from ascertain.errors import TaskError
-from ascertain.kernels.model.boolean import WordArray
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.expression import Expression, parse_expression
 from ascertain.task.hidden_task import HiddenTask
-from ascertain.task.plant_task import BitsRule, ExpressionRule, NominalRule, PlantTask, Question, StateRule
-from ascertain.types import State
+from ascertain.task.plant_task import BitsRule, ExpressionRule, NominalRule, PlantTask, StateRule
+from ascertain.task.question import AbstractQuestion
+from ascertain.task.task import Task
+from ascertain.types import State, WordArray
 
 Subject: TypeAlias = Literal["start", "current", "hypothesis"]
 
@@ -83,19 +85,27 @@ def label_table(codes: Sequence[int], names: Sequence[str], about: Subject = "st
     return Labelling(lambda states: table[states], lambda code: listed[code], about)
 
 
-def labelling_of(question: Question) -> Labelling:
+@singledispatch
+def labelling_of(question: AbstractQuestion) -> Labelling:
     """The labels of a question: of its hypotheses by their number, or by a rule about the bits of a plant."""
-    if isinstance(question, PlantTask):
-        return _label_by_rule(question)
-    if isinstance(question, HiddenTask):
-        return label_table(question.label, question.labels, "hypothesis")
+    raise NotImplementedError(type(question).__name__)
+
+
+@labelling_of.register
+def _(question: Task) -> Labelling:
     if question.state_label is None:
         return label_table(question.label.tolist(), question.labels, "hypothesis")
     return label_table(question.state_label.tolist(), question.labels, "current")
 
 
-def _label_by_rule(question: PlantTask) -> Labelling:
-    plant, about = question.plant, question.about
+@labelling_of.register
+def _(question: HiddenTask) -> Labelling:
+    return label_table(question.label, question.labels, "hypothesis")
+
+
+@labelling_of.register
+def _(question: PlantTask) -> Labelling:
+    plant, about = question.model, question.about
     match question.rule:
         case StateRule():
             return label_states(plant.name_state, about)

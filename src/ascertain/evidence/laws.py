@@ -30,8 +30,7 @@ import numpy as np
 
 from ascertain.errors import TaskError
 from ascertain.evidence.evidence import NEVER, AbstractEvidence, Doubts, Step
-from ascertain.model import Machine, Model
-from ascertain.model.noisy import as_noisy
+from ascertain.model.abstract import AbstractMachine
 from ascertain.task.bank import Bank
 from ascertain.types import UNDEFINED, Action, BoolArray, IntArray, LongArray, Reading, State
 
@@ -78,21 +77,20 @@ class Levels:
         return np.where(level == IMPOSSIBLE, IMPOSSIBLE, self.floor[level])
 
 
-def tabulate_levels(model: Model) -> Levels:
+def tabulate_levels(model: AbstractMachine) -> Levels:
     """The tables that evidence and worlds work on."""
-    noisy = as_noisy(model) if isinstance(model, Machine) else model
-    values = tuple(sorted({p for law in noisy.laws for _, p in law}, reverse=True))
+    values = tuple(sorted({p for law in model.laws for _, p in law}, reverse=True))
     number = {p: j for j, p in enumerate(values)}
-    level = np.full((len(noisy.laws), len(noisy.readings)), IMPOSSIBLE, dtype=np.int32)
-    for k, law in enumerate(noisy.laws):
+    level = np.full((len(model.laws), len(model.readings)), IMPOSSIBLE, dtype=np.int32)
+    for k, law in enumerate(model.laws):
         for y, p in law:
             level[k, y] = number[p]
     # A probability is at most 1, so what it costs is at least 0, however little that is.
     bounds = [(max(low, 0), high) for low, high in (log_bounds(1 / p) for p in values)]
     floor = np.array([low for low, _ in bounds], dtype=np.int64)
     ceiling = np.array([high for _, high in bounds], dtype=np.int64)
-    everywhere = np.all(noisy.law != UNDEFINED, axis=0)
-    return Levels(noisy.successor, noisy.law, level, values, floor, ceiling, everywhere)
+    everywhere = np.all(model.behaviour != UNDEFINED, axis=0)
+    return Levels(model.successor, model.behaviour, level, values, floor, ceiling, everywhere)
 
 
 @final
@@ -100,7 +98,12 @@ class LawEvidence(AbstractEvidence):
     """Evidence on a machine, with noise or without."""
 
     def __init__(
-        self, model: Model, bank: Bank, alpha: Fraction, doubts: Doubts | None = None, levels: Levels | None = None
+        self,
+        model: AbstractMachine,
+        bank: Bank,
+        alpha: Fraction,
+        doubts: Doubts | None = None,
+        levels: Levels | None = None,
     ) -> None:
         super().__init__(bank, alpha, doubts or Doubts())
         if max(bank.states) >= model.num_states:

@@ -20,19 +20,19 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import singledispatch
 from typing import final
 
 import numpy as np
 
 from ascertain.errors import TaskError
-from ascertain.evidence.dynamics import AnyModel, next_state, reading_law
 from ascertain.evidence.groups import Group
 from ascertain.evidence.laws import UNIT, Levels, tabulate_levels
 from ascertain.evidence.worlds import AbstractWorld
 from ascertain.kernels.evidence.probing import FloatArray, step_flips, weigh_flips, weigh_laws
-from ascertain.kernels.model.boolean import WordArray
+from ascertain.model.abstract import AbstractDeterministic, AbstractMachine
 from ascertain.model.boolean import BooleanPlant
-from ascertain.types import UNDEFINED, Action, BoolArray, IntArray, State
+from ascertain.types import UNDEFINED, Action, BoolArray, IntArray, State, WordArray
 
 _LEAST = 1e-300
 """Stands for no weight at all, so that its logarithm is a number."""
@@ -89,7 +89,7 @@ def round_robin(plant: BooleanPlant, actions: Sequence[Action]) -> FixedSchedule
 class Separating(AbstractRule):
     """The action that begins the word which takes most from the strongest rivals, per unit of cost."""
 
-    model: AnyModel
+    model: AbstractDeterministic
     actions: tuple[Action, ...]
     cost: tuple[Fraction, ...] = ()
     """`cost[i]` is the cost of `actions[i]`; all are 1 when none are given."""
@@ -108,8 +108,7 @@ class Separating(AbstractRule):
             raise TaskError("a separating rule needs actions, and for each a positive cost")
         if self.depth < 1 or self.breadth < 1 or self.num_rivals < 1:
             raise TaskError("depth, breadth and the number of rivals must be at least 1")
-        kind = _Flips if isinstance(self.model, BooleanPlant) else _Laws
-        object.__setattr__(self, "_split", kind(self.model, np.array(self.actions, dtype=np.int32)))  # type: ignore[arg-type]
+        object.__setattr__(self, "_split", _make_split(self.model, np.array(self.actions, dtype=np.int32)))
 
     def choose(self, world: AbstractWorld) -> Action:
         reference, label = world.leader()
@@ -204,8 +203,7 @@ class _Flips:
 class _Laws:
     """Rivals on a machine."""
 
-    def __init__(self, model: AnyModel, actions: IntArray) -> None:
-        assert not isinstance(model, BooleanPlant)
+    def __init__(self, model: AbstractMachine, actions: IntArray) -> None:
         self.levels, self.actions = tabulate_levels(model), actions
         self.affinity = affinities(self.levels)
 
@@ -226,6 +224,22 @@ class _Laws:
         return int(successor[reference, a]), successor[current, a].astype(np.uint64), weight * affinity
 
 
+@singledispatch
+def _make_split(model: AbstractDeterministic, actions: IntArray) -> _Flips | _Laws:
+    """How rivals on a model of this kind are weighed: the kernels differ by its tables."""
+    raise NotImplementedError(type(model).__name__)
+
+
+@_make_split.register
+def _(model: BooleanPlant, actions: IntArray) -> _Flips | _Laws:
+    return _Flips(model, actions)
+
+
+@_make_split.register
+def _(model: AbstractMachine, actions: IntArray) -> _Flips | _Laws:
+    return _Laws(model, actions)
+
+
 def affinities(levels: Levels) -> FloatArray:
     """`affinity[k, l]`, for laws k and l, the sum over readings of the root of the product of their probabilities."""
     roots = np.sqrt(np.array([*(float(p) for p in levels.values), 0.0]))[levels.level]
@@ -233,7 +247,7 @@ def affinities(levels: Levels) -> FloatArray:
 
 
 def shortest_splitting_word(
-    model: AnyModel, actions: Sequence[Action], one: State, other: State, limit: int = 20_000
+    model: AbstractDeterministic, actions: Sequence[Action], one: State, other: State, limit: int = 20_000
 ) -> tuple[Action, ...]:
     """A shortest word after which two states read differently in law; empty when `limit` pairs show none."""
     seen = {(one, other)}
@@ -241,10 +255,10 @@ def shortest_splitting_word(
     while queue and len(seen) <= limit:
         z, n, word = queue.popleft()
         for a in actions:
-            pair = next_state(model, z, a), next_state(model, n, a)
+            pair = model.next_state(z, a), model.next_state(n, a)
             if UNDEFINED in pair:
                 continue
-            if reading_law(model, z, a) != reading_law(model, n, a):
+            if model.reading_law(z, a) != model.reading_law(n, a):
                 return (*word, a)
             if pair not in seen and pair[0] != pair[1]:
                 seen.add(pair)

@@ -22,8 +22,8 @@ from fractions import Fraction
 from typing import Generic, TypeVar, final
 
 from ascertain.errors import TaskError
-from ascertain.evidence.dynamics import AnyModel, check_step, next_state, num_states, possible_readings, reading_law
 from ascertain.evidence.evidence import Doubts, Step
+from ascertain.model.abstract import AbstractDeterministic
 from ascertain.types import UNDEFINED, Action, Reading, State
 
 MIXTURE = (Fraction(1, 16), Fraction(1, 8), Fraction(1, 4), Fraction(1, 2), Fraction(1))
@@ -114,10 +114,14 @@ class Trigger(AbstractTrigger[_Case]):
     """Evidence that the nominal does not explain the readings."""
 
     def __init__(
-        self, model: AnyModel, nominal: State, mixture: Sequence[Fraction] = MIXTURE, doubts: Doubts | None = None
+        self,
+        model: AbstractDeterministic,
+        nominal: State,
+        mixture: Sequence[Fraction] = MIXTURE,
+        doubts: Doubts | None = None,
     ) -> None:
-        if not 0 <= nominal < num_states(model):
-            raise TaskError(f"the nominal is state {nominal}; the model has {num_states(model)} states")
+        if not 0 <= nominal < model.num_states:
+            raise TaskError(f"the nominal is state {nominal}; the model has {model.num_states} states")
         super().__init__(mixture, doubts, _Case(nominal))
         self.model = model
         self._support: dict[Action, tuple[Reading, ...]] = {}
@@ -125,30 +129,30 @@ class Trigger(AbstractTrigger[_Case]):
         """Of each ratio u/K met: the logarithm of what a reading of that ratio brings, by each q."""
 
     def observe(self, action: Action, reading: Reading | None) -> None:
-        check_step(self.model, action, reading)
+        self.model.check_step(action, reading)
         for case in self._cases:
             if reading is not None:
                 self._score(case, action, reading)
             case.state = self._follow(case.state, action)
 
     def doubt(self, action: Action) -> None:
-        check_step(self.model, action, None)
+        self.model.check_step(action, None)
         self._num_doubts += 1
         if self._num_doubts <= self.doubts.limit:
             ran = [_Case(self._follow(c.state, action), Counter(c.ratios), c.impossible) for c in self._cases]
             self._cases += ran
 
     def _follow(self, state: State, action: Action) -> State:
-        after = next_state(self.model, state, action)
+        after = self.model.next_state(state, action)
         if after == UNDEFINED:
             raise TaskError(f"action {self.model.actions[action]!r} is not defined where the nominal would be now")
         return after
 
     def _score(self, case: _Case, action: Action, reading: Reading) -> None:
         if action not in self._support:
-            self._support[action] = possible_readings(self.model, action)
+            self._support[action] = self.model.possible_readings(action)
         support = self._support[action]
-        likelihood = reading_law(self.model, case.state, action).get(reading)
+        likelihood = self.model.reading_law(case.state, action).get(reading)
         if likelihood is None:
             case.impossible = True
         else:

@@ -20,23 +20,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import singledispatch
 from typing import final
 
 import numpy as np
 
 from ascertain.errors import LimitError, TaskError
-from ascertain.evidence.dynamics import AnyModel, check_step, num_states
 from ascertain.evidence.evidence import AbstractEvidence, Doubts, FlipEvidence, Step
 from ascertain.evidence.filters import AbstractFilter, FlipFilter, LawFilter, run_alone
 from ascertain.evidence.groups import Group, find_two_labels, keep_strongest, start_group
 from ascertain.evidence.labelling import Labelling, label_states
 from ascertain.evidence.laws import LawEvidence
-from ascertain.kernels.model.boolean import WordArray
-from ascertain.model import Model
+from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, AbstractModel
 from ascertain.model.boolean import BooleanPlant
 from ascertain.policy.verdict import Abstained, Certified, Verdict
 from ascertain.task.bank import Bank
-from ascertain.types import UNDEFINED, Action, BoolArray, LongArray, Reading, State
+from ascertain.types import UNDEFINED, Action, BoolArray, LongArray, Reading, State, WordArray
 
 MAX_STATES = 10_000_000
 BLOCK = 1 << 16
@@ -70,7 +69,7 @@ class Glance:
 class AbstractWorld(ABC):
     """The interface of every world. Made before the first reading; steps go in one at a time."""
 
-    def __init__(self, model: AnyModel, evidence: AbstractEvidence, labelling: Labelling) -> None:
+    def __init__(self, model: AbstractModel, evidence: AbstractEvidence, labelling: Labelling) -> None:
         self.model = model
         self.evidence = evidence
         self.labelling = labelling
@@ -109,12 +108,12 @@ class AbstractWorld(ABC):
         A missing reading is no evidence. That is valid when losing it does not depend on its value, given the state and
         what went before; otherwise "missing" must be a reading of the model.
         """
-        check_step(self.model, action, reading)
+        self.model.check_step(action, reading)
         self._take(Step(action, reading))
 
     def doubt(self, action: Action) -> None:
         """The action may have been done or not, and nothing was read."""
-        check_step(self.model, action, None)
+        self.model.check_step(action, None)
         self._take(Step(action, None, certain=False))
 
     def _take(self, step: Step) -> None:
@@ -235,8 +234,8 @@ class AbstractWorld(ABC):
 
     def evidence_against(self, state: State) -> float:
         """The logarithm of E for this state now, beaten or not; with doubted actions the least over their cases."""
-        if not 0 <= state < num_states(self.model):
-            raise TaskError(f"state {state} is not one of the model's; they are 0 .. {num_states(self.model) - 1}")
+        if not 0 <= state < self.model.num_states:
+            raise TaskError(f"state {state} is not one of the model's; they are 0 .. {self.model.num_states - 1}")
         groups = run_alone(self._filter, state, 0, self.history[: self._num_scored])
         return min(self.evidence.nats(int(group.penalty[0])) for group in groups)
 
@@ -251,10 +250,28 @@ class AbstractWorld(ABC):
                 return self.labelling.code(group.hypothesis)
 
 
+@singledispatch
+def make_evidence(model: AbstractDeterministic, bank: Bank, alpha: Fraction, doubts: Doubts | None) -> AbstractEvidence:
+    """The bank's side of a world on a model of this kind: the kernels that score a bank differ by its tables."""
+    raise NotImplementedError(type(model).__name__)
+
+
+@make_evidence.register
+def _(model: BooleanPlant, bank: Bank, alpha: Fraction, doubts: Doubts | None) -> AbstractEvidence:
+    return FlipEvidence(model, bank, alpha, doubts)
+
+
+@make_evidence.register
+def _(model: AbstractMachine, bank: Bank, alpha: Fraction, doubts: Doubts | None) -> AbstractEvidence:
+    return LawEvidence(model, bank, alpha, doubts)
+
+
 class _AbstractListed(AbstractWorld):
     """What worlds that hold every hypothesis in a list have in common."""
 
-    def __init__(self, model: AnyModel, evidence: AbstractEvidence, labelling: Labelling, states: WordArray) -> None:
+    def __init__(
+        self, model: AbstractDeterministic, evidence: AbstractEvidence, labelling: Labelling, states: WordArray
+    ) -> None:
         super().__init__(model, evidence, labelling)
         self._initial = states
         self._groups = [start_group(states)]
@@ -302,7 +319,7 @@ class ListWorld(_AbstractListed):
 
     def __init__(
         self,
-        model: AnyModel,
+        model: AbstractDeterministic,
         states: Iterable[State] | LongArray | WordArray,
         bank: Bank,
         alpha: Fraction,
@@ -311,14 +328,14 @@ class ListWorld(_AbstractListed):
         doubts: Doubts | None = None,
     ) -> None:
         listed = [int(z) for z in states]
-        if not listed or min(listed) < 0 or max(listed) >= num_states(model):
-            raise TaskError(f"a world lists states in 0 .. {num_states(model) - 1}, at least one")
-        evidence = (
-            FlipEvidence(model, bank, alpha, doubts)
-            if isinstance(model, BooleanPlant)
-            else LawEvidence(model, bank, alpha, doubts)
+        if not listed or min(listed) < 0 or max(listed) >= model.num_states:
+            raise TaskError(f"a world lists states in 0 .. {model.num_states - 1}, at least one")
+        super().__init__(
+            model,
+            make_evidence(model, bank, alpha, doubts),
+            labelling or label_states(),
+            np.array(listed, dtype=np.uint64),
         )
-        super().__init__(model, evidence, labelling or label_states(), np.array(listed, dtype=np.uint64))
 
 
 @final
@@ -327,7 +344,7 @@ class MachineWorld(_AbstractListed):
 
     def __init__(
         self,
-        model: Model,
+        model: AbstractMachine,
         bank: Bank,
         alpha: Fraction,
         *,

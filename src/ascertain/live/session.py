@@ -12,7 +12,6 @@ from typing import Any, Protocol, TypeAlias, final
 
 from ascertain.certificate.chain import Cause
 from ascertain.errors import PlantFault
-from ascertain.evidence.dynamics import possible_readings
 from ascertain.evidence.evidence import Step
 from ascertain.live.faults import FaultPolicy, Heard, ask_plant
 from ascertain.observer.staged import Act, Observer
@@ -89,7 +88,7 @@ class _Session:
         """By name, what the model can show at this action."""
         if action not in self.known:
             model = self.observer.settings.model
-            self.known[action] = {model.readings[y]: y for y in possible_readings(model, action)}
+            self.known[action] = {model.readings[y]: y for y in model.possible_readings(action)}
         return self.known[action]
 
     def ask(self, action: Action) -> None:

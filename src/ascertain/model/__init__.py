@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from ascertain.model.abstract import AbstractMachine
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.machine import Machine
 from ascertain.model.noisy import NoisyMachine
 
-Model: TypeAlias = Machine | NoisyMachine
-"""A model whose states are listed."""
+Model: TypeAlias = AbstractMachine
+"""A model whose states are listed and whose transitions are certain."""
 
 __all__ = ["BooleanPlant", "Machine", "Model", "NoisyMachine"]

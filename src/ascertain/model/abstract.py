@@ -1,36 +1,223 @@
-"""What machines with and without noise have in common: named states, actions and readings, and where actions lead.
+"""The Model protocol: what every model of a plant can be asked, whatever kind it is.
 
-Throughout: s is a state, a an action, y a reading, all of them indices. `successor[s, a]` is where a leads from s, and
--1 where a is not defined in s. An action is *allowed* in a state where it is defined. `behaviour[s, a]` is a number
-that stands for the law of the reading: two entries are equal exactly when the laws are.
+Throughout: s is a state, a an action, y a reading, all of them indices. An action is *allowed* in a state where it is
+defined. Four kinds of models implement the protocol, in three steps:
+
+- `AbstractModel`: names, which actions are allowed where, and what may be read. A hidden model is one of these.
+- `AbstractDeterministic`: where an action leads is certain, and only what is read may be random. A Boolean plant is one
+  of these: it has too many states to list them.
+- `AbstractMachine`: the states are listed in tables: machines, and noisy machines.
+
+In a machine `successor[s, a]` is where a leads from s, and -1 where a is not defined in s. `behaviour[s, a]` is the
+number of the law of the reading, `laws[behaviour[s, a]]`: two entries are equal exactly when the laws are.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from ascertain.errors import ModelError
-from ascertain.model.names import AbstractNamed
-from ascertain.types import UNDEFINED, Action, IntArray, Reading, State
+from ascertain.errors import ModelError, TaskError, did_you_mean
+from ascertain.types import UNDEFINED, Action, BoolArray, IntArray, LongArray, Reading, State, WordArray
+
+Law: TypeAlias = tuple[tuple[Reading, Fraction], ...]
+"""Readings of positive probability, ascending, with their probabilities."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AbstractMachine(AbstractNamed, ABC):
-    """The interface of a finite model whose transitions are deterministic. Validated once; arrays are read-only."""
+class AbstractModel(ABC):
+    """The interface of every model. Validated once; arrays are read-only."""
+
+    actions: tuple[str, ...]
+    readings: tuple[str, ...]
+    bits: tuple[str, ...] = field(init=False, default=(), repr=False)
+    """The names of the bits that a state is made of; none where states are not made of bits."""
+
+    kind: ClassVar[str]
+    is_exact: ClassVar[bool] = False
+    """Whether models of this kind know no noise, so that the number of a behaviour is the number of a reading."""
+    has_certain_transitions: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def num_states(self) -> int: ...
+
+    @property
+    def num_actions(self) -> int:
+        return len(self.actions)
+
+    @property
+    @abstractmethod
+    def is_noisy(self) -> bool:
+        """Whether something in this model is random."""
+
+    @property
+    @abstractmethod
+    def is_total(self) -> bool:
+        """Whether every action is defined in every state."""
+
+    @abstractmethod
+    def name_state(self, state: State) -> str:
+        """The name of a state."""
+
+    @abstractmethod
+    def state_named(self, name: str, where: str = "state") -> State:
+        """The state of that name; `where` begins the message when there is none."""
+
+    def action_named(self, name: str, where: str = "action") -> Action:
+        """The action of that name; `where` begins the message when there is none."""
+        if name not in self.actions:
+            raise ModelError(f"{where}: {name!r} is not an action of the model{did_you_mean(name, self.actions)}")
+        return self.actions.index(name)
+
+    def bit_named(self, name: str, where: str = "bit") -> int:
+        """The bit of that name; `where` begins the message when there is none."""
+        if name not in self.bits:
+            raise ModelError(f"{where}: {name!r} is not a bit of the plant{did_you_mean(name, self.bits)}")
+        return self.bits.index(name)
+
+    @abstractmethod
+    def allows(self, states: Iterable[State], action: Action) -> bool:
+        """Whether the action is defined in all these states."""
+
+    @abstractmethod
+    def reach(self, states: Iterable[State], action: Action, reading: Reading | None = None) -> Iterable[State]:
+        """The states that the action, which all of these allow, may lead to while this is read; None: whatever is."""
+
+    @abstractmethod
+    def possible_readings(self, action: Action) -> tuple[Reading, ...]:
+        """What the action gives in some state, with whatever probability, ascending."""
+
+    def sensor(self, action: Action) -> int:
+        """The number of the sensor that the action reads; where the model names none, each action has its own."""
+        return action
+
+    def check_step(self, action: Action, reading: Reading | None) -> None:
+        """Refuse an action or a reading that the model does not have."""
+        if not 0 <= action < len(self.actions):
+            raise TaskError(f"action {action} is not one of the model's; they are 0 .. {len(self.actions) - 1}")
+        if reading is not None and not 0 <= reading < len(self.readings):
+            raise TaskError(f"reading {reading} is not one of the model's; they are 0 .. {len(self.readings) - 1}")
+
+    @abstractmethod
+    def as_machine(self) -> AbstractMachine:
+        """The same plant as a machine, with its states listed; refused where that cannot be."""
+
+    @abstractmethod
+    def model_data(self) -> dict[str, Any]:
+        """The part of the model that bears on a task, as plain data for the canonical form (`task/canonical.py`)."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AbstractDeterministic(AbstractModel):
+    """The interface of a model in which it is certain where each action leads."""
+
+    @abstractmethod
+    def next_state(self, state: State, action: Action) -> State:
+        """Where the action leads; UNDEFINED where it is not defined."""
+
+    @abstractmethod
+    def reading_law(self, state: State, action: Action) -> Mapping[Reading, Fraction]:
+        """K(. | s, a): what is read with which positive probability; empty where the action is not defined."""
+
+    @abstractmethod
+    def outcomes(self, states: WordArray, action: Action) -> tuple[LongArray, LongArray]:
+        """Where the action leads from each of the states, and a number for what each shows.
+
+        Two states with the same number may show the same reading. With noise all may, and the numbers are 0.
+        """
+
+    def is_injective(self, action: Action) -> bool:
+        """Whether the action is known, without a search, to lead no two states to the same one."""
+        del action
+        return False
+
+    def without_flip(self) -> AbstractDeterministic:
+        """The model without the noise that its sensor adds, where model and noise are told apart; else itself."""
+        return self
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AbstractListed(AbstractModel):
+    """The interface of a model whose states are listed by name."""
+
+    states: tuple[str, ...]
+    index: Mapping[str, State] = field(init=False, repr=False, compare=False)
+    """`index[name]` is the state of that name."""
+
+    def __post_init__(self) -> None:
+        for what, names in (("state", self.states), ("action", self.actions), ("reading", self.readings)):
+            check_names(what, names)
+        object.__setattr__(self, "index", {name: s for s, name in enumerate(self.states)})
+
+    @property
+    def num_states(self) -> int:
+        return len(self.states)
+
+    def name_state(self, state: State) -> str:
+        return self.states[state]
+
+    def state_named(self, name: str, where: str = "state") -> State:
+        if name not in self.index:
+            raise ModelError(f"{where}: {name!r} is not a state of the model{did_you_mean(name, self.index)}")
+        return self.index[name]
+
+    @property
+    @abstractmethod
+    def defined(self) -> BoolArray:
+        """`defined[s, a]` is whether action a is defined in state s."""
+
+    @property
+    @abstractmethod
+    def initial_states(self) -> tuple[State, ...]:
+        """The states that the plant may begin in; none when unknown."""
+
+    @abstractmethod
+    def arrows(self) -> tuple[LongArray, LongArray]:
+        """The steps of positive probability, as states with what each may lead to."""
+
+    @abstractmethod
+    def law_at(self, state: State, action: Action) -> tuple[tuple[Any, ...], ...]:
+        """The law of a step; each entry ends with its probability. Places of the same law give the same object."""
+
+    @abstractmethod
+    def on_actions(self, actions: list[Action]) -> Self:
+        """The model on these actions only, in this order."""
+
+    @abstractmethod
+    def without_entering(self, states: set[State]) -> Self:
+        """The model in which no action is defined that may lead into these states."""
+
+    @abstractmethod
+    def with_loops(self, reading: str) -> Self:
+        """The model with a self-loop that gives this reading wherever an action was not defined."""
+
+    @abstractmethod
+    def with_action(self, action: str, reading: str, to: State | None) -> Self:
+        """The model with an action that leads from everywhere to one state, or to where the plant begins."""
+
+    def know_reading(self, reading: str) -> tuple[tuple[str, ...], Reading]:
+        """The readings with this one among them, and its number."""
+        readings = self.readings if reading in self.readings else (*self.readings, reading)
+        return readings, readings.index(reading)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AbstractMachine(AbstractListed, AbstractDeterministic):
+    """The interface of a finite model whose transitions are deterministic, in tables."""
 
     successor: IntArray
     initial: tuple[State, ...] = ()
     """The initial states: none when unknown, one for each part of a union."""
     origin: tuple[str, ...] = ()
     """For a union, `origin[s]` is the name of the machine that s came from; empty otherwise."""
-
-    kind: ClassVar[str]
+    laws: tuple[Law, ...] = field(init=False)
+    """The laws of readings by number, each once."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -46,12 +233,124 @@ class AbstractMachine(AbstractNamed, ABC):
         """The table in which equal entries mean equal reading laws."""
 
     @abstractmethod
-    def reading_law(self, state: State, action: Action) -> Mapping[Reading, Fraction]:
-        """K(. | s, a): what is read with which probability; empty where the action is not defined."""
-
-    @abstractmethod
     def rebuilt(self, *, successor: IntArray, behaviour: IntArray, **changes: object) -> Self:
         """This model with other tables and, if they are given, other names."""
+
+    @abstractmethod
+    def certain_behaviour(self, reading: Reading) -> tuple[int, dict[str, Any]]:
+        """The number of the behaviour that always gives this reading, and the fields that must grow to have it."""
+
+    @property
+    def is_noisy(self) -> bool:
+        return any(len(law) > 1 for law in self.laws)
+
+    @property
+    def is_total(self) -> bool:
+        return not bool((self.successor == UNDEFINED).any())
+
+    @property
+    def defined(self) -> BoolArray:
+        return self.successor != UNDEFINED
+
+    @property
+    def initial_states(self) -> tuple[State, ...]:
+        return self.initial
+
+    def allows(self, states: Iterable[State], action: Action) -> bool:
+        return not bool((self.successor[_as_array(states), action] == UNDEFINED).any())
+
+    def reach(self, states: Iterable[State], action: Action, reading: Reading | None = None) -> LongArray:
+        here = _as_array(states)
+        if reading is not None:
+            gives = np.array([*(any(y == reading for y, _ in law) for law in self.laws), False])
+            here = here[gives[self.behaviour[here, action]]]
+        return np.unique(self.successor[here, action]).astype(np.int64)
+
+    def next_state(self, state: State, action: Action) -> State:
+        return int(self.successor[state, action])
+
+    def reading_law(self, state: State, action: Action) -> dict[Reading, Fraction]:
+        k = int(self.behaviour[state, action])
+        return {} if k == UNDEFINED else dict(self.laws[k])
+
+    def possible_readings(self, action: Action) -> tuple[Reading, ...]:
+        used: list[int] = np.unique(self.behaviour[:, action]).tolist()
+        return tuple(sorted({y for k in used if k != UNDEFINED for y, _ in self.laws[k]}))
+
+    def outcomes(self, states: WordArray, action: Action) -> tuple[LongArray, LongArray]:
+        after = self.successor[states, action].astype(np.int64)
+        return after, self.behaviour[states, action].astype(np.int64) if self.is_exact else np.zeros_like(after)
+
+    def as_machine(self) -> AbstractMachine:
+        return self
+
+    def arrows(self) -> tuple[LongArray, LongArray]:
+        source, action = np.nonzero(self.defined)
+        return source, self.successor[source, action].astype(np.int64)
+
+    def law_at(self, state: State, action: Action) -> Law:
+        k = int(self.behaviour[state, action])
+        return () if k == UNDEFINED else self.laws[k]
+
+    def on_actions(self, actions: list[Action]) -> Self:
+        return self.rebuilt(
+            successor=self.successor[:, actions],
+            behaviour=self.behaviour[:, actions],
+            actions=tuple(self.actions[a] for a in actions),
+        )
+
+    def without_entering(self, states: set[State]) -> Self:
+        unsafe = np.isin(self.successor, list(states))
+        return self.rebuilt(
+            successor=np.where(unsafe, UNDEFINED, self.successor).astype(np.int32),
+            behaviour=np.where(unsafe, UNDEFINED, self.behaviour).astype(np.int32),
+        )
+
+    def with_loops(self, reading: str) -> Self:
+        readings, y = self.know_reading(reading)
+        behaviour, changes = self.certain_behaviour(y)
+        stay = np.arange(self.num_states, dtype=np.int32)[:, None]
+        return self.rebuilt(
+            successor=np.where(self.defined, self.successor, stay).astype(np.int32),
+            behaviour=np.where(self.defined, self.behaviour, np.int32(behaviour)).astype(np.int32),
+            readings=readings,
+            **changes,
+        )
+
+    def with_action(self, action: str, reading: str, to: State | None) -> Self:
+        target = self._homes() if to is None else np.full(self.num_states, to, dtype=np.int32)
+        readings, y = self.know_reading(reading)
+        behaviour, changes = self.certain_behaviour(y)
+        return self.rebuilt(
+            successor=np.hstack([self.successor, target[:, None]]),
+            behaviour=np.hstack([self.behaviour, np.full_like(target, behaviour)[:, None]]),
+            actions=(*self.actions, action),
+            readings=readings,
+            **changes,
+        )
+
+    def _homes(self) -> IntArray:
+        """`home[s]`: the initial state of the machine that s belongs to."""
+        part = self.origin or ("the model",) * self.num_states
+        homes: dict[str, State] = {}
+        for s in self.initial:
+            if part[s] in homes:
+                raise ModelError(f"a reset leads to the initial state, and {part[s]} has several; say where it leads")
+            homes[part[s]] = s
+        for name in part:
+            if name not in homes:
+                raise ModelError(f"a reset leads to the initial state, and {name} has none; say where it leads")
+        return np.array([homes[name] for name in part], dtype=np.int32)
+
+    def model_data(self) -> dict[str, Any]:
+        """Names and tables; initial states and origins do not bear on a task."""
+        return {
+            "kind": self.kind,
+            "states": list(self.states),
+            "actions": list(self.actions),
+            "readings": list(self.readings),
+            "successor": table_data(self.successor),
+        }
 
     def check_table(self, table: IntArray, name: str, bound: int) -> IntArray:
         """A read-only int32 copy of a table whose shape and entries were checked."""
@@ -74,12 +373,32 @@ class AbstractMachine(AbstractNamed, ABC):
                 f"action {self.actions[a]!r} in state {self.states[s]!r} has only one of successor and reading"
             )
 
-    def same_skeleton(self, other: AbstractMachine) -> bool:
-        """Whether names, initial states, origins and transitions agree."""
-        return (self.states, self.actions, self.readings, self.initial, self.origin) == (
-            other.states,
-            other.actions,
-            other.readings,
-            other.initial,
-            other.origin,
-        ) and np.array_equal(self.successor, other.successor)
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        names = ("states", "actions", "readings", "initial", "origin", "laws")
+        return all(getattr(self, name) == getattr(other, name) for name in names) and all(
+            np.array_equal(getattr(self, table), getattr(other, table)) for table in ("successor", "behaviour")
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def table_data(table: IntArray) -> list[list[int | None]]:
+    """A table as plain data; an undefined entry is None."""
+    return [[None if x == UNDEFINED else x for x in row] for row in table.tolist()]
+
+
+def _as_array(states: Iterable[State]) -> LongArray:
+    return np.asarray(states if isinstance(states, np.ndarray) else list(states), dtype=np.int64)
+
+
+def check_names(what: str, names: tuple[str, ...]) -> None:
+    """Refuse no names at all and a name that is listed twice."""
+    if not names:
+        raise ModelError(f"a model needs at least one {what}; it has none")
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ModelError(f"the {what} {name!r} is listed twice; names must differ")
+        seen.add(name)

@@ -17,8 +17,8 @@ else, what is read is the other value. A plant is never enumerated unless it is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
@@ -26,10 +26,10 @@ import numpy as np
 
 from ascertain.errors import LimitError, ModelError, did_you_mean
 from ascertain.kernels.model.boolean_code import NUM_SOURCES, OPERATIONS
+from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, check_names
 from ascertain.model.machine import Machine
-from ascertain.model.names import check_names
 from ascertain.model.noisy import NoisyMachine, make_law
-from ascertain.types import Action, IntArray
+from ascertain.types import Action, IntArray, LongArray, Reading, State, WordArray
 
 MAX_BITS = 64
 MAX_ENUMERATED_BITS = 16
@@ -108,26 +108,24 @@ class Command:
 
 @final
 @dataclass(frozen=True)
-class BooleanPlant:
+class BooleanPlant(AbstractDeterministic):
     """Bits, commands and the probability of a wrong reading. Validated once; arrays are read-only.
 
     Kernels take `gates[i] = (code, target, source, source)`, absent sources being 0; the gates of command c are those
     from `offset[c]` to `offset[c + 1]`, and `tap[c]` is the bit that it reads.
     """
 
-    bits: tuple[str, ...]
+    bits: tuple[str, ...] = field()
     commands: tuple[Command, ...]
     flip: Fraction = Fraction(0)
     actions: tuple[str, ...] = field(init=False, repr=False, compare=False)
     """The names of the commands."""
+    readings: tuple[str, ...] = field(init=False, default=("0", "1"), repr=False, compare=False)
     gates: IntArray = field(init=False, repr=False, compare=False)
     offset: IntArray = field(init=False, repr=False, compare=False)
     tap: IntArray = field(init=False, repr=False, compare=False)
-    index: Mapping[str, Action] = field(init=False, repr=False, compare=False)
-    """`index[name]` is the command of that name."""
 
     kind: ClassVar[str] = "boolean"
-    readings: ClassVar[tuple[str, str]] = ("0", "1")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bits", tuple(self.bits))
@@ -142,41 +140,98 @@ class BooleanPlant:
             raise ModelError(f"flip is {self.flip}; a probability of at least 0 and less than 1/2 is needed")
         for command in self.commands:
             self._check_command(command)
-        object.__setattr__(self, "index", {name: c for c, name in enumerate(self.actions)})
         self._encode()
+
+    @property
+    def num_states(self) -> int:
+        return 1 << self.num_bits
+
+    @property
+    def is_noisy(self) -> bool:
+        return self.flip > 0
+
+    @property
+    def is_total(self) -> bool:
+        return True
 
     @property
     def num_bits(self) -> int:
         return len(self.bits)
 
-    @property
-    def num_commands(self) -> int:
-        return len(self.commands)
+    def action_named(self, name: str, where: str = "command") -> Action:
+        if name not in self.actions:
+            raise ModelError(f"{where}: {name!r} is not a command of the plant{did_you_mean(name, self.actions)}")
+        return self.actions.index(name)
 
-    def command_named(self, name: str, where: str = "command") -> Action:
-        """The command of that name; `where` begins the message when there is none."""
-        if name not in self.index:
-            raise ModelError(f"{where}: {name!r} is not a command of the plant{did_you_mean(name, self.index)}")
-        return self.index[name]
-
-    def bit_named(self, name: str, where: str = "bit") -> int:
-        """The bit of that name; `where` begins the message when there is none."""
-        if name not in self.bits:
-            raise ModelError(f"{where}: {name!r} is not a bit of the plant{did_you_mean(name, self.bits)}")
-        return self.bits.index(name)
-
-    def name_state(self, state: int) -> str:
+    def name_state(self, state: State) -> str:
         """The state as text, the most significant bit first."""
         return format(state, f"0{self.num_bits}b")
 
-    def state_named(self, name: str, where: str = "state") -> int:
-        """The state written like that; `where` begins the message when it is not one."""
+    def state_named(self, name: str, where: str = "state") -> State:
         if len(name) != self.num_bits or not set(name) <= {"0", "1"}:
             raise ModelError(
                 f"{where}: {name[:80]!r} is not a state of the plant; write {self.num_bits} binary digits, "
                 f"{self.bits[-1]!r} first"
             )
         return int(name, 2)
+
+    def allows(self, states: Iterable[State], action: Action) -> bool:
+        del states, action
+        return True
+
+    def reach(self, states: Iterable[State], action: Action, reading: Reading | None = None) -> set[State]:
+        steps = (self.step(s, action) for s in states)
+        return {t for t, tapped in steps if self.flip or reading in (None, tapped)}
+
+    def possible_readings(self, action: Action) -> tuple[Reading, ...]:
+        """Both values, even where the command has set the bit that it reads."""
+        del action
+        return (0, 1)
+
+    def sensor(self, action: Action) -> int:
+        return int(self.tap[action])
+
+    def next_state(self, state: State, action: Action) -> State:
+        return self.step(state, action)[0]
+
+    def reading_law(self, state: State, action: Action) -> dict[Reading, Fraction]:
+        _, tapped = self.step(state, action)
+        return {tapped: 1 - self.flip, 1 - tapped: self.flip} if self.flip else {tapped: Fraction(1)}
+
+    def outcomes(self, states: WordArray, action: Action) -> tuple[LongArray, LongArray]:
+        from ascertain.kernels.model.boolean import run_states  # noqa: PLC0415  compiled code is loaded where it is used
+
+        words, command = states.astype(np.uint64), np.array([action], dtype=np.int32)
+        run_states(self.gates, self.offset, self.tap, words, command, np.empty((0, 0), dtype=np.uint8))
+        after = words.astype(np.int64)
+        return after, np.zeros_like(after) if self.flip else after >> int(self.tap[action]) & 1
+
+    def is_injective(self, action: Action) -> bool:
+        return self.commands[action].is_reversible
+
+    def predecessor(self, state: State, action: Action) -> State:
+        """The one state that a reversible command leads to this one."""
+        for gate in reversed(self.commands[action].gates):
+            state = gate.apply(state)
+        return state
+
+    def without_flip(self) -> BooleanPlant:
+        return replace(self, flip=Fraction(0)) if self.flip else self
+
+    def as_machine(self) -> AbstractMachine:
+        """Enumerated, if it is small: a machine when nothing is flipped, else a noisy one."""
+        return enumerate_noisy(self) if self.flip else enumerate_machine(self)
+
+    def model_data(self) -> dict[str, Any]:
+        """Each command is [name, gates, tap], each gate [operation, target, sources...]."""
+        return {
+            "kind": self.kind,
+            "bits": list(self.bits),
+            "commands": [
+                [c.name, [[gate.op, gate.target, *gate.sources] for gate in c.gates], c.tap] for c in self.commands
+            ],
+            "flip": str(self.flip),
+        }
 
     def step(self, state: int, command: Action) -> tuple[int, int]:
         """The state after the command, and the tapped bit without noise."""
@@ -242,18 +297,13 @@ def enumerate_noisy(plant: BooleanPlant) -> NoisyMachine:
     )
 
 
-def list_states(plant: BooleanPlant) -> Machine | NoisyMachine:
-    """A small plant with its states listed: a machine when nothing is flipped, else a noisy one."""
-    return enumerate_noisy(plant) if plant.flip else enumerate_machine(plant)
-
-
 def _tabulate(plant: BooleanPlant) -> tuple[IntArray, IntArray]:
     if plant.num_bits > MAX_ENUMERATED_BITS:
         raise LimitError(
             f"the plant has {plant.num_bits} bits; plants of at most {MAX_ENUMERATED_BITS} bits are enumerated"
         )
     states: Any = np.arange(1 << plant.num_bits, dtype=np.int32)
-    steps: list[tuple[Any, Any]] = [plant.step(states, c) for c in range(plant.num_commands)]
+    steps: list[tuple[Any, Any]] = [plant.step(states, c) for c in range(plant.num_actions)]
     return np.stack([after for after, _ in steps], axis=1), np.stack([tapped for _, tapped in steps], axis=1)
 
 

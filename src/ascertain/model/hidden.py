@@ -19,15 +19,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import ge
-from typing import ClassVar, TypeAlias, final
+from typing import Any, ClassVar, TypeAlias, final
+
+import numpy as np
 
 from ascertain.errors import ModelError
-from ascertain.model.abstract import AbstractMachine
-from ascertain.model.names import AbstractNamed
-from ascertain.types import UNDEFINED, Action, Reading, State
+from ascertain.model.abstract import AbstractListed, AbstractMachine
+from ascertain.types import UNDEFINED, Action, BoolArray, LongArray, Reading, State
 
 JointLaw: TypeAlias = tuple[tuple[State, Reading, Fraction], ...]
 """(next state, reading, probability), ascending, without zeros; empty where the action is not defined."""
@@ -37,7 +38,7 @@ Belief: TypeAlias = tuple[tuple[State, Fraction], ...]
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class HiddenModel(AbstractNamed):
+class HiddenModel(AbstractListed):
     """Names and the joint law of every state and action. Validated once."""
 
     joint: tuple[tuple[JointLaw, ...], ...]
@@ -45,6 +46,7 @@ class HiddenModel(AbstractNamed):
     """The beliefs that the plant may begin with: none when unknown."""
 
     kind: ClassVar[str] = "hidden"
+    has_certain_transitions: ClassVar[bool] = False
     origin: ClassVar[tuple[str, ...]] = ()
     """Hidden models are not joined; machines that are have the names of their parts here."""
 
@@ -71,12 +73,93 @@ class HiddenModel(AbstractNamed):
 
     @property
     def is_total(self) -> bool:
-        """Whether every action is defined in every state."""
         return all(law for row in self.joint for law in row)
 
+    @property
+    def is_noisy(self) -> bool:
+        return any(len(law) > 1 for row in self.joint for law in row)
+
+    @property
+    def defined(self) -> BoolArray:
+        return np.array([[bool(law) for law in row] for row in self.joint], dtype=np.bool_)
+
+    @property
+    def initial_states(self) -> tuple[State, ...]:
+        return tuple(s for belief in self.initial for s, _ in belief)
+
     def allows(self, states: Iterable[State], action: Action) -> bool:
-        """Whether the action is defined in all these states."""
         return all(self.joint[s][action] for s in states)
+
+    def reach(self, states: Iterable[State], action: Action, reading: Reading | None = None) -> set[State]:
+        return {t for s in states for t, y, _ in self.joint[s][action] if reading in (None, y)}
+
+    def possible_readings(self, action: Action) -> tuple[Reading, ...]:
+        return tuple(sorted({y for row in self.joint for _, y, _ in row[action]}))
+
+    def arrows(self) -> tuple[LongArray, LongArray]:
+        pairs = [(s, t) for s, row in enumerate(self.joint) for t in {t for law in row for t, _, _ in law}]
+        source, target = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        return source, target
+
+    def law_at(self, state: State, action: Action) -> JointLaw:
+        return self.joint[state][action]
+
+    def as_machine(self) -> AbstractMachine:
+        raise ModelError("this model is hidden; a machine, whose transitions are certain, is needed here")
+
+    def on_actions(self, actions: list[Action]) -> HiddenModel:
+        return replace(
+            self,
+            actions=tuple(self.actions[a] for a in actions),
+            joint=tuple(tuple(row[a] for a in actions) for row in self.joint),
+        )
+
+    def without_entering(self, states: set[State]) -> HiddenModel:
+        """Also the actions that lead there rarely are forbidden."""
+        return replace(
+            self,
+            joint=tuple(tuple(() if any(t in states for t, _, _ in law) else law for law in row) for row in self.joint),
+        )
+
+    def with_loops(self, reading: str) -> HiddenModel:
+        readings, y = self.know_reading(reading)
+        stay = [((s, y, Fraction(1)),) for s in range(self.num_states)]
+        joint = tuple(tuple(law or stay[s] for law in row) for s, row in enumerate(self.joint))
+        return replace(self, readings=readings, joint=joint)
+
+    def with_action(self, action: str, reading: str, to: State | None) -> HiddenModel:
+        if to is None and len(self.initial) != 1:
+            many = "several" if self.initial else "none"
+            raise ModelError(f"a reset leads to the initial belief, and the model has {many}; say where it leads")
+        readings, y = self.know_reading(reading)
+        home: Belief = self.initial[0] if to is None else certain(to)
+        law: JointLaw = tuple((t, y, p) for t, p in home)
+        return replace(
+            self,
+            actions=(*self.actions, action),
+            readings=readings,
+            joint=tuple((*row, law) for row in self.joint),
+        )
+
+    def model_data(self) -> dict[str, Any]:
+        """The joint laws, each listed once in order of appearance, and which one holds where."""
+        number: dict[JointLaw, int] = {}
+        table = [[number.setdefault(law, len(number)) if law else None for law in row] for row in self.joint]
+        return {
+            "kind": self.kind,
+            "states": list(self.states),
+            "actions": list(self.actions),
+            "readings": list(self.readings),
+            "law": table,
+            "laws": [[[t, y, str(p)] for t, y, p in law] for law in number],
+        }
+
+    def belief_text(self, belief: Belief) -> str:
+        """A belief on one line: the state alone where it is certain, and the first few where there are many."""
+        if len(belief) == 1:
+            return self.states[belief[0][0]]
+        shown = ", ".join(f"{self.states[s]} {p}" for s, p in belief[:4])
+        return f"{shown} and {len(belief) - 4} more" if len(belief) > 4 else shown
 
     def check_belief(self, belief: Belief, where: str) -> None:
         """A belief lists states in ascending order with positive probabilities that sum to one."""
@@ -175,4 +258,20 @@ def as_hidden(model: AbstractMachine) -> HiddenModel:
         readings=model.readings,
         joint=tuple(tuple(law(s, a) for a in range(model.num_actions)) for s in range(model.num_states)),
         initial=tuple(certain(s) for s in model.initial),
+    )
+
+
+def keep_readings(model: HiddenModel) -> HiddenModel:
+    """The same plant with the last reading made part of the state: "t|y" is state t reached while y was read.
+
+    The plain states stay, as those that the plant may begin in. Then every reading is a function of the state that is
+    entered, which is what Cassandra's files ask for (`model/files/pomdp_write.py`).
+    """
+    entered = sorted({(t, y) for row in model.joint for law in row for t, y, _ in law})
+    number: dict[tuple[State, Reading], State] = {pair: model.num_states + i for i, pair in enumerate(entered)}
+    rows = [tuple(make_joint({(number[t, y], y): p for t, y, p in law}) for law in row) for row in model.joint]
+    return replace(
+        model,
+        states=(*model.states, *(f"{model.states[t]}|{model.readings[y]}" for t, y in entered)),
+        joint=(*rows, *(rows[t] for t, _ in entered)),
     )

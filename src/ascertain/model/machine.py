@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
-import numpy as np
+from ascertain.model.abstract import AbstractMachine, table_data
+from ascertain.types import IntArray, Reading
 
-from ascertain.model.abstract import AbstractMachine
-from ascertain.types import UNDEFINED, Action, IntArray, Reading, State
+_CERTAIN = Fraction(1)
+"""The probability of what is sure; one object for all laws."""
 
 
 @final
@@ -19,26 +20,23 @@ class Machine(AbstractMachine):
 
     output: IntArray
     kind: ClassVar[str] = "machine"
+    is_exact: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "output", self.check_table(self.output, "output", len(self.readings)))
         self.check_defined_alike(self.output)
+        object.__setattr__(self, "laws", tuple(((y, _CERTAIN),) for y in range(len(self.readings))))
 
     @property
     def behaviour(self) -> IntArray:
         return self.output
 
-    def reading_law(self, state: State, action: Action) -> dict[Reading, Fraction]:
-        y = int(self.output[state, action])
-        return {} if y == UNDEFINED else {y: Fraction(1)}
-
     def rebuilt(self, *, successor: IntArray, behaviour: IntArray, **changes: Any) -> Machine:
         return replace(self, successor=successor, output=behaviour, **changes)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Machine):
-            return NotImplemented
-        return self.same_skeleton(other) and np.array_equal(self.output, other.output)
+    def certain_behaviour(self, reading: Reading) -> tuple[int, dict[str, Any]]:
+        return reading, {}
 
-    __hash__ = None  # type: ignore[assignment]
+    def model_data(self) -> dict[str, Any]:
+        return super().model_data() | {"output": table_data(self.output)}

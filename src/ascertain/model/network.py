@@ -21,10 +21,10 @@ import numpy as np
 
 from ascertain.errors import LimitError, ModelError, did_you_mean
 from ascertain.kernels.model.boolean import WordArray
+from ascertain.model.abstract import check_names
 from ascertain.model.boolean import MAX_BITS, MAX_ENUMERATED_BITS, BooleanPlant, Command
 from ascertain.model.expression import Expression
 from ascertain.model.machine import Machine
-from ascertain.model.names import check_names
 from ascertain.model.synchronous import compile_update
 from ascertain.types import IntArray
 

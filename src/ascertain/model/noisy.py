@@ -9,17 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
 from ascertain.errors import ModelError
-from ascertain.model.abstract import AbstractMachine
-from ascertain.model.machine import Machine
-from ascertain.types import UNDEFINED, Action, IntArray, Reading, State
-
-Law: TypeAlias = tuple[tuple[Reading, Fraction], ...]
-"""Readings of positive probability, ascending, with their probabilities."""
+from ascertain.model.abstract import AbstractMachine, Law, table_data
+from ascertain.types import UNDEFINED, IntArray, Reading
 
 
 @final
@@ -44,19 +40,17 @@ class NoisyMachine(AbstractMachine):
     def behaviour(self) -> IntArray:
         return self.law
 
-    def reading_law(self, state: State, action: Action) -> dict[Reading, Fraction]:
-        k = int(self.law[state, action])
-        return {} if k == UNDEFINED else dict(self.laws[k])
-
     def rebuilt(self, *, successor: IntArray, behaviour: IntArray, **changes: Any) -> NoisyMachine:
         return replace(self, successor=successor, law=behaviour, **changes)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, NoisyMachine):
-            return NotImplemented
-        return self.same_skeleton(other) and self.laws == other.laws and np.array_equal(self.law, other.law)
+    def certain_behaviour(self, reading: Reading) -> tuple[int, dict[str, Any]]:
+        law: Law = ((reading, Fraction(1)),)
+        laws = self.laws if law in self.laws else (*self.laws, law)
+        return laws.index(law), {"laws": laws}
 
-    __hash__ = None  # type: ignore[assignment]
+    def model_data(self) -> dict[str, Any]:
+        laws = [[[y, str(p)] for y, p in law] for law in self.laws]
+        return super().model_data() | {"law": table_data(self.law), "laws": laws}
 
 
 def check_law(law: Law, num_readings: int) -> None:
@@ -82,24 +76,25 @@ def total_variation(law: Law, other: Law) -> Fraction:
     return sum((max(p - against.get(y, Fraction(0)), Fraction(0)) for y, p in law), Fraction(0))
 
 
-def as_noisy(machine: Machine) -> NoisyMachine:
-    """The same machine seen as a noisy one: every law is certain."""
-    laws = tuple(((y, Fraction(1)),) for y in range(len(machine.readings)))
-    return _with_laws(machine, machine.output, laws)
+def as_noisy(machine: AbstractMachine) -> NoisyMachine:
+    """The same machine seen as a noisy one, even where every law is certain."""
+    return _with_laws(machine, machine.behaviour, machine.laws)
 
 
-def with_flip(machine: Machine, flip: Fraction) -> NoisyMachine:
+def with_flip(machine: AbstractMachine, flip: Fraction) -> NoisyMachine:
     """Each reading is replaced, with probability `flip`, by one of the others the same action can give, uniformly.
 
     What an action can give is what it gives in some state of this machine; an action that can give one reading only
     is never flipped.
     """
+    if not machine.is_exact:
+        raise ModelError("flip is for a machine without noise; this model says its noise itself")
     if not 0 <= flip < 1:
         raise ModelError(f"flip is {flip}; a probability in [0, 1) is needed")
     number: dict[Law, int] = {}
-    law = np.full_like(machine.output, UNDEFINED)
+    law = np.full_like(machine.behaviour, UNDEFINED)
     for a in range(machine.num_actions):
-        column = machine.output[:, a]
+        column = machine.behaviour[:, a]
         possible = [int(y) for y in np.unique(column[column != UNDEFINED])]
         for y in possible:
             others = [z for z in possible if z != y]
@@ -109,7 +104,7 @@ def with_flip(machine: Machine, flip: Fraction) -> NoisyMachine:
     return _with_laws(machine, law, tuple(number))
 
 
-def _with_laws(machine: Machine, law: IntArray, laws: tuple[Law, ...]) -> NoisyMachine:
+def _with_laws(machine: AbstractMachine, law: IntArray, laws: tuple[Law, ...]) -> NoisyMachine:
     return NoisyMachine(
         states=machine.states,
         actions=machine.actions,

@@ -21,7 +21,7 @@ Step: TypeAlias = tuple[State, dict[str, Fraction]]
 """Where an action leads, and the law of what is read, by name."""
 
 
-def product(left: Machine | NoisyMachine, right: Machine | NoisyMachine) -> Machine | NoisyMachine:
+def product(left: AbstractMachine, right: AbstractMachine) -> AbstractMachine:
     """Both models side by side; a machine when both are machines. Every pair of states is a state."""
     actions = tuple(dict.fromkeys((*left.actions, *right.actions)))
     places = list(pairs_of(range(left.num_states), range(right.num_states)))
@@ -46,10 +46,10 @@ def product(left: Machine | NoisyMachine, right: Machine | NoisyMachine) -> Mach
         law=law,
         laws=tuple(number),
     )
-    return as_machine(noisy) if isinstance(left, Machine) and isinstance(right, Machine) else noisy
+    return _exact(noisy) if left.is_exact and right.is_exact else noisy
 
 
-def as_machine(noisy: NoisyMachine) -> Machine:
+def _exact(noisy: NoisyMachine) -> Machine:
     """A noisy machine whose laws are all certain, as a machine."""
     certain = np.array([*(law[0][0] for law in noisy.laws), UNDEFINED], dtype=np.int32)
     return Machine(
@@ -64,7 +64,7 @@ def as_machine(noisy: NoisyMachine) -> Machine:
 
 
 def _step(
-    left: Machine | NoisyMachine, s: State, right: Machine | NoisyMachine, t: State, action: str
+    left: AbstractMachine, s: State, right: AbstractMachine, t: State, action: str
 ) -> tuple[tuple[State, State], dict[str, Fraction]] | None:
     """Where the pair goes and what is read; None when one that knows the action does not allow it here."""
     moves = [_move(m, u, action) for m, u in ((left, s), (right, t)) if action in m.actions]

@@ -13,34 +13,33 @@ from typing import Any
 import numpy as np
 
 from ascertain.errors import ModelError
+from ascertain.model.abstract import AbstractMachine
 from ascertain.model.machine import Machine
-from ascertain.model.noisy import Law, NoisyMachine, as_noisy, make_law
+from ascertain.model.noisy import Law, NoisyMachine, make_law
 from ascertain.types import UNDEFINED, IntArray
 
 
-def union(machines: Mapping[str, Machine | NoisyMachine]) -> Machine | NoisyMachine:
+def union(machines: Mapping[str, AbstractMachine]) -> AbstractMachine:
     """The union of the machines; noisy as soon as one of them is."""
     if not machines:
         raise ModelError("a union needs at least one machine; it was given none")
-    plain = {name: m for name, m in machines.items() if isinstance(m, Machine)}
-    if len(plain) == len(machines):
-        return _join(plain)
-    return _join_noisy({name: as_noisy(m) if isinstance(m, Machine) else m for name, m in machines.items()})
+    exact = all(m.is_exact for m in machines.values())
+    return _join(machines) if exact else _join_noisy(machines)
 
 
-def common_actions(machines: Iterable[Machine | NoisyMachine]) -> tuple[str, ...]:
+def common_actions(machines: Iterable[AbstractMachine]) -> tuple[str, ...]:
     """The actions that every machine knows, in the order of the first."""
     first, *others = machines
     return tuple(a for a in first.actions if all(a in m.actions for m in others))
 
 
-def _join(parts: Mapping[str, Machine]) -> Machine:
+def _join(parts: Mapping[str, AbstractMachine]) -> Machine:
     frame = _Frame.around(parts)
-    output = frame.stack([frame.renumber_readings(m)[m.output] for m in parts.values()])
+    output = frame.stack([frame.renumber_readings(m)[m.behaviour] for m in parts.values()])
     return Machine(output=output, **frame.fields())
 
 
-def _join_noisy(parts: Mapping[str, NoisyMachine]) -> NoisyMachine:
+def _join_noisy(parts: Mapping[str, AbstractMachine]) -> NoisyMachine:
     frame = _Frame.around(parts)
     number: dict[Law, int] = {}
     tables: list[IntArray] = []
@@ -48,7 +47,7 @@ def _join_noisy(parts: Mapping[str, NoisyMachine]) -> NoisyMachine:
         new = frame.renumber_readings(m)
         laws = [make_law({int(new[y]): p for y, p in law}) for law in m.laws]
         renumber = [number.setdefault(law, len(number)) for law in laws]
-        tables.append(np.array([*renumber, UNDEFINED], dtype=np.int32)[m.law])
+        tables.append(np.array([*renumber, UNDEFINED], dtype=np.int32)[m.behaviour])
     return NoisyMachine(law=frame.stack(tables), laws=tuple(number), **frame.fields())
 
 
@@ -56,13 +55,13 @@ def _join_noisy(parts: Mapping[str, NoisyMachine]) -> NoisyMachine:
 class _Frame:
     """The parts of a union and where each begins."""
 
-    parts: Mapping[str, Machine | NoisyMachine]
+    parts: Mapping[str, AbstractMachine]
     actions: tuple[str, ...]
     readings: tuple[str, ...]
     begin: tuple[int, ...]
 
     @classmethod
-    def around(cls, parts: Mapping[str, Machine] | Mapping[str, NoisyMachine]) -> _Frame:
+    def around(cls, parts: Mapping[str, AbstractMachine]) -> _Frame:
         machines = list(parts.values())
         ends = np.cumsum([m.num_states for m in machines]).tolist()
         return cls(
@@ -72,7 +71,7 @@ class _Frame:
             begin=(0, *ends[:-1]),
         )
 
-    def renumber_readings(self, model: Machine | NoisyMachine) -> IntArray:
+    def renumber_readings(self, model: AbstractMachine) -> IntArray:
         """`new[y]` for every reading of a part; the last entry keeps -1 at -1."""
         place = {y: i for i, y in enumerate(self.readings)}
         return np.array([*(place[y] for y in model.readings), UNDEFINED], dtype=np.int32)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import final
+from typing import cast, final
 
 from ascertain.evidence.belief_probing import SeparatingBeliefs
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.hidden_world import HiddenWorld
 from ascertain.evidence.probing import Separating
 from ascertain.evidence.worlds import AbstractWorld
-from ascertain.model.boolean import BooleanPlant
+from ascertain.model.abstract import AbstractDeterministic
 from ascertain.model.hidden import HiddenModel
 from ascertain.observer.guard import Guard
 from ascertain.observer.non_merging import prefer_gentle
 from ascertain.observer.planned import Plan
 from ascertain.observer.settings import ObserverSettings
-from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.task import Task
 from ascertain.types import Action
 
@@ -33,8 +32,8 @@ class Chooser:
         self._taps = _by_tap(settings)
         self._rules: dict[tuple[Action, ...], Separating] = {}
         self._planned: Plan | None = None
-        question = settings.question
-        self._beliefs = SeparatingBeliefs(question.model, question.cost) if isinstance(question, HiddenTask) else None
+        self._certain = settings.model.has_certain_transitions
+        self._beliefs: SeparatingBeliefs | None = None
 
     def choose(self, world: AbstractWorld, guard: Guard, steps: Sequence[Step]) -> Action | None:
         """The next action after these steps; None when none is allowed."""
@@ -42,22 +41,22 @@ class Chooser:
         if planned is not None and guard.allows(world, planned):
             return planned
         allowed = guard.allowed(world)
-        if not isinstance(world, HiddenWorld):
-            allowed = prefer_gentle(world, allowed)
+        if self._certain:
+            allowed = prefer_gentle(cast("AbstractDeterministic", self._settings.model), world, allowed)
         if not allowed:
             return None
         if self._settings.probing == "round-robin":
             return next(a for a in self._in_turn(len(world.history)) if a in allowed)
-        if isinstance(world, HiddenWorld):
-            assert self._beliefs is not None
-            return self._beliefs.choose(world, allowed)
+        if not self._certain:
+            model, cost = cast("HiddenModel", self._settings.model), self._settings.question.cost
+            self._beliefs = self._beliefs or SeparatingBeliefs(model, cost)
+            return self._beliefs.choose(cast("HiddenWorld", world), allowed)
         return self._separating(allowed).choose(world)
 
     def _plan(self, steps: Sequence[Step]) -> Action | None:
-        question = self._settings.question
-        if self._settings.probing != "planned" or not isinstance(question, Task):
+        if self._settings.probing != "planned":
             return None
-        self._planned = self._planned or Plan(question)
+        self._planned = self._planned or Plan(cast("Task", self._settings.question))
         return self._planned.ask(steps)
 
     def _in_turn(self, turn: int) -> Iterator[Action]:
@@ -71,18 +70,14 @@ class Chooser:
         if allowed not in self._rules:
             if len(self._rules) >= MAX_RULES:
                 self._rules.clear()
-            model, cost = self._settings.model, self._settings.question.cost
-            assert not isinstance(model, HiddenModel)
+            model, cost = cast("AbstractDeterministic", self._settings.model), self._settings.question.cost
             self._rules[allowed] = Separating(model, allowed, tuple(cost[a] for a in allowed))
         return self._rules[allowed]
 
 
 def _by_tap(settings: ObserverSettings) -> Sequence[tuple[Action, ...]]:
     """The actions by the bit that they tap, in order of the bits; on a machine each by itself."""
-    model = settings.model
-    if not isinstance(model, BooleanPlant):
-        return [(a,) for a in settings.actions]
     tapping: dict[int, list[Action]] = {}
     for a in settings.actions:
-        tapping.setdefault(int(model.tap[a]), []).append(a)
+        tapping.setdefault(settings.model.sensor(a), []).append(a)
     return [tuple(commands) for _, commands in sorted(tapping.items())]

@@ -16,21 +16,18 @@ An action is *forbidden*
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Set
-from typing import final
+from collections.abc import Iterable
+from typing import cast, final
 
 import numpy as np
 
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.worlds import AbstractWorld
-from ascertain.model import Model
+from ascertain.model.abstract import AbstractModel
 from ascertain.model.boolean import BooleanPlant
-from ascertain.model.hidden import HiddenModel
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.unsafe_predecessors import Entrances
-from ascertain.task.hidden_task import HiddenTask
-from ascertain.task.plant_task import PlantTask
-from ascertain.types import UNDEFINED, Action, State
+from ascertain.types import Action, State
 
 
 @final
@@ -43,25 +40,19 @@ class Guard:
         self._used: Counter[Action] = Counter()
         self._model = settings.model
         self._question = question = settings.question
-        never = question.never if isinstance(question, PlantTask) else ()
-        self._never = np.array(sorted(never), dtype=np.uint64)
-        self._reach: Reach | BeliefReach | None = None
+        self._never = np.array(sorted(question.never), dtype=np.uint64)
+        self._reach: Reach | None = None
         self._known: dict[Action, bool] = {}
         self._entrances: Entrances | None = None
         self._dangerous: frozenset[Action] | None = None
 
     def follow(self, states: Iterable[State] | None) -> None:
         """From now on allow only what is defined wherever the actions may lead from these states; None: no longer."""
-        model, self._reach = self._model, None
+        self._reach = None
         self._forget()
-        if isinstance(self._question, HiddenTask):
-            if states is not None and not self._question.model.is_total:
-                held = {s for h in states for s, _ in self._question.belief[h]}
-                self._reach = BeliefReach(self._question.model, held)
-            return
-        assert not isinstance(model, HiddenModel)
-        if states is not None and not isinstance(model, BooleanPlant) and bool((model.successor == UNDEFINED).any()):
-            self._reach = Reach(model, states)
+        if states is not None and not self._model.is_total:
+            question = self._question
+            self._reach = Reach(self._model, question.states_of(states), question.scores_all_readings)
 
     def note(self, step: Step) -> None:
         """A step was done."""
@@ -92,11 +83,10 @@ class Guard:
         return world.is_allowed(action) and not self._endangers(world, action)
 
     def _endangers(self, world: AbstractWorld, action: Action) -> bool:
-        plant = self._model
-        if not self._never.size or not isinstance(plant, BooleanPlant):
+        if not self._never.size:
             return False
         if self._entrances is None:
-            self._entrances = Entrances(plant, self.actions, self._never)
+            self._entrances = Entrances(cast("BooleanPlant", self._model), self.actions, self._never)
         if self._dangerous is None:
             self._dangerous = self._entrances.find_open(world)
         return action in self._dangerous
@@ -104,33 +94,17 @@ class Guard:
 
 @final
 class Reach:
-    """The states of a partial machine that the actions may have led to, whatever was read."""
+    """The states of a partial model that may have been led to: by what was done, and, where that is asked for, read."""
 
-    def __init__(self, model: Model, states: Iterable[State]) -> None:
-        self._successor = model.successor
-        self._current = np.unique(np.array(list(states), dtype=np.int64))
-
-    def allows(self, action: Action) -> bool:
-        return not bool((self._successor[self._current, action] == UNDEFINED).any())
-
-    def take(self, step: Step) -> None:
-        """A step that is allowed; where it may not have run, the plant may also be where it was."""
-        after = self._successor[self._current, step.action].astype(np.int64)
-        self._current = np.unique(after if step.certain else np.concatenate([after, self._current]))
-
-
-@final
-class BeliefReach:
-    """The states of a partial hidden model that what was done and read leaves possible, from where it may begin."""
-
-    def __init__(self, model: HiddenModel, states: Set[State]) -> None:
-        self._model, self._current = model, states
+    def __init__(self, model: AbstractModel, states: Iterable[State], sees_readings: bool) -> None:
+        self._model, self._sees_readings = model, sees_readings
+        self._current = states
 
     def allows(self, action: Action) -> bool:
         return self._model.allows(self._current, action)
 
     def take(self, step: Step) -> None:
         """A step that is allowed; where it may not have run, the plant may also be where it was."""
-        ends = (end for s in self._current for end in self._model.joint[s][step.action])
-        after = {t for t, y, _ in ends if step.reading in (None, y)}
-        self._current = after if step.certain else after | self._current
+        reading = step.reading if self._sees_readings else None
+        after = self._model.reach(self._current, step.action, reading)
+        self._current = after if step.certain else {*after, *self._current}

@@ -11,22 +11,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from ascertain.evidence.dynamics import AnyModel
 from ascertain.evidence.probing import shortest_splitting_word, strongest_of
 from ascertain.evidence.worlds import AbstractWorld
-from ascertain.kernels.model.boolean import WordArray, run_states
-from ascertain.model import Machine
-from ascertain.model.boolean import BooleanPlant
-from ascertain.types import Action, LongArray
+from ascertain.model.abstract import AbstractDeterministic
+from ascertain.types import Action, WordArray
 
 NUM_RIVALS = 512
 """How many rivals, the strongest, are looked at."""
 
 
-def prefer_gentle(world: AbstractWorld, allowed: tuple[Action, ...]) -> tuple[Action, ...]:
+def prefer_gentle(
+    model: AbstractDeterministic, world: AbstractWorld, allowed: tuple[Action, ...]
+) -> tuple[Action, ...]:
     """The gentle ones of the allowed actions, where they will do; otherwise all of them."""
-    model = world.model
-    if world.labelling.about == "current" or not allowed or _keeps_all_apart(model, allowed):
+    if world.labelling.about == "current" or not allowed or all(model.is_injective(a) for a in allowed):
         return allowed
     leader, code = world.leader()
     rivals = world.likely_rivals(code, NUM_RIVALS)
@@ -40,27 +38,10 @@ def prefer_gentle(world: AbstractWorld, allowed: tuple[Action, ...]) -> tuple[Ac
     return gentle if shortest_splitting_word(model, gentle, leader, strongest_of(rivals)) else allowed
 
 
-def merges(model: AnyModel, action: Action, current: WordArray, codes: WordArray) -> bool:
+def merges(model: AbstractDeterministic, action: Action, current: WordArray, codes: WordArray) -> bool:
     """Whether two of these states, of different labels, come to the same place with what may be the same reading."""
-    after, shown = _outcomes(model, action, current)
+    after, shown = model.outcomes(current, action)
     order = np.lexsort((codes, shown, after))
     after, shown, codes = after[order], shown[order], codes[order]
     together = (after[1:] == after[:-1]) & (shown[1:] == shown[:-1])
     return bool((together & (codes[1:] != codes[:-1])).any())
-
-
-def _outcomes(model: AnyModel, action: Action, current: WordArray) -> tuple[LongArray, LongArray]:
-    """Where the states come to, and what they show; with noise, that counts as the same."""
-    if isinstance(model, BooleanPlant):
-        states, command = current.copy(), np.array([action], dtype=np.int32)
-        run_states(model.gates, model.offset, model.tap, states, command, np.empty((0, 0), dtype=np.uint8))
-        after = states.astype(np.int64)
-        return after, np.zeros_like(after) if model.flip else after >> int(model.tap[action]) & 1
-    after = model.successor[current, action].astype(np.int64)
-    exact = isinstance(model, Machine)
-    return after, model.output[current, action].astype(np.int64) if exact else np.zeros_like(after)
-
-
-def _keeps_all_apart(model: AnyModel, allowed: tuple[Action, ...]) -> bool:
-    """Whether no action merges any two states, as far as that is seen at a glance."""
-    return isinstance(model, BooleanPlant) and all(model.commands[a].is_reversible for a in allowed)

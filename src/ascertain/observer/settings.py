@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, final
 
 from ascertain.errors import TaskError, did_you_mean
-from ascertain.evidence.belief_trigger import BeliefTrigger
-from ascertain.evidence.boolean_world import BooleanWorld
-from ascertain.evidence.dynamics import ObservedModel, num_states
 from ascertain.evidence.evidence import Doubts
-from ascertain.evidence.hidden_world import HiddenWorld
-from ascertain.evidence.labelling import labelling_of
-from ascertain.evidence.trigger import REJECTION, AbstractTrigger, Trigger
-from ascertain.evidence.worlds import AbstractWorld, ListWorld
-from ascertain.model import Machine
-from ascertain.model.boolean import BooleanPlant
-from ascertain.model.hidden import HiddenModel
+from ascertain.evidence.kinds import make_trigger, make_world
+from ascertain.evidence.trigger import REJECTION, AbstractTrigger
+from ascertain.evidence.worlds import AbstractWorld
+from ascertain.model.abstract import AbstractModel
 from ascertain.observer.names import POLICIES, PROBING, PolicyName, ProbingName
 from ascertain.task.bank import Bank
 from ascertain.task.canonical import task_hash
-from ascertain.task.hidden_task import HiddenTask
-from ascertain.task.plant_task import PlantTask, Question
+from ascertain.task.question import AbstractQuestion
 from ascertain.types import Action, State
 
 FORMAT = "ascertain-observer"
@@ -35,7 +28,7 @@ VERSION = 1
 class ObserverSettings:
     """How to decide; validated once. What an observer does follows from these, the bank and the readings."""
 
-    question: Question
+    question: AbstractQuestion
     alpha: Fraction
     """The risk of all answers together."""
     nominal: State | None = None
@@ -62,7 +55,7 @@ class ObserverSettings:
         for name, value, known in (("policy", self.policy, POLICIES), ("probing", self.probing, PROBING)):
             if value not in known:
                 raise TaskError(f"{name}: {value!r} is not known{did_you_mean(str(value), known)}; {', '.join(known)}")
-        if self.probing == "planned" and not isinstance(self.model, Machine):
+        if self.probing == "planned" and not self.model.is_exact:
             raise TaskError("probing: planned is for machines without noise whose states are listed; use separating")
         self._check_numbers()
         self._check_nominal()
@@ -85,37 +78,30 @@ class ObserverSettings:
                 raise TaskError(f"the policy {self.policy!r} needs a nominal state; give one, or use the policy eager")
             return
         if not 0 <= self.nominal < self.num_candidates:
-            one, all_ = ("hypothesis", "hypotheses") if isinstance(self.question, HiddenTask) else ("state", "states")
+            one, all_ = self.question.candidate_noun
             raise TaskError(f"the nominal is {one} {self.nominal}; {all_} are 0 .. {self.num_candidates - 1}")
         if (listed := self.states) is not None and self.nominal not in listed:
-            raise TaskError(
-                f"the nominal {name_state(self.model, self.nominal)!r} is not one of the hypotheses; list it, or name "
-                "another nominal"
-            )
+            name = self.question.name_candidate(self.nominal)
+            raise TaskError(f"the nominal {name!r} is not one of the hypotheses; list it, or name another nominal")
 
     @property
-    def model(self) -> ObservedModel:
+    def model(self) -> AbstractModel:
         return self.question.model
 
     @property
     def num_candidates(self) -> int:
         """How many states a bank can list; on a hidden model its candidates are the hypotheses, by number."""
-        question = self.question
-        return question.num_hypotheses if isinstance(question, HiddenTask) else num_states(question.model)
+        return self.question.num_candidates
 
     @property
-    def states(self) -> tuple[State, ...] | None:
+    def states(self) -> Sequence[State] | None:
         """The states of the hypotheses, by hypothesis; None when every state of a plant is one."""
-        if isinstance(self.question, PlantTask):
-            return self.question.states
-        if isinstance(self.question, HiddenTask):
-            return tuple(range(self.question.num_hypotheses))
-        return tuple(int(s) for s in self.question.state)
+        return self.question.candidates
 
     @property
     def actions(self) -> tuple[Action, ...]:
         """The actions that the question lets an experiment use."""
-        return self.question.actions if isinstance(self.question, PlantTask) else tuple(range(len(self.model.actions)))
+        return self.question.actions
 
     @property
     def alpha_nominal(self) -> Fraction:
@@ -127,22 +113,12 @@ class ObserverSettings:
 
     def make_world(self, bank: Bank, alpha: Fraction) -> AbstractWorld:
         """The question's world, with nothing beaten, and a bank to be scored at a risk."""
-        model, states, labelling = self.model, self.states, labelling_of(self.question)
-        if isinstance(self.question, HiddenTask):
-            beliefs = self.question.belief
-            return HiddenWorld(self.question.model, beliefs, bank, alpha, labelling=labelling, doubts=self.doubts)
-        assert not isinstance(model, HiddenModel)
-        if states is not None:
-            return ListWorld(model, states, bank, alpha, labelling=labelling, doubts=self.doubts)
-        assert isinstance(model, BooleanPlant)
-        return BooleanWorld(model, bank, alpha, labelling=labelling, doubts=self.doubts)
+        return make_world(self.question, bank, alpha, self.doubts)
 
     def make_trigger(self) -> AbstractTrigger[Any]:
         """The trigger of a run that has a nominal."""
         assert self.nominal is not None
-        if isinstance(self.question, HiddenTask):
-            return BeliefTrigger(self.question.model, self.question.belief[self.nominal], doubts=self.doubts)
-        return Trigger(self.question.model, self.nominal, doubts=self.doubts)
+        return make_trigger(self.question, self.nominal, self.doubts)
 
     def settings_data(self) -> dict[str, Any]:
         """The settings as plain data for the canonical form, rationals as text; the question by its hash."""
@@ -161,8 +137,3 @@ class ObserverSettings:
             "probing": self.probing,
             "limits": [[action, limit] for action, limit in sorted(self.limits.items())],
         }
-
-
-def name_state(model: ObservedModel, state: State) -> str:
-    """The name of a state, of whichever kind of model."""
-    return model.name_state(state) if isinstance(model, BooleanPlant) else model.states[state]

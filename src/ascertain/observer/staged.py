@@ -18,7 +18,6 @@ from fractions import Fraction
 from typing import TypeAlias, final
 
 from ascertain.errors import TaskError
-from ascertain.evidence.dynamics import check_step
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.worlds import NO_LABEL
 from ascertain.observer.counters import Counters
@@ -157,7 +156,7 @@ class Observer:
 
     def _take(self, step: Step) -> Observer:
         self._check_open()
-        check_step(self.settings.model, step.action, step.reading)
+        self.settings.model.check_step(step.action, step.reading)
         stages = self._stages()
         if step.action != self._notes.chosen and not stages.guard.allows(stages.world, step.action):
             raise TaskError(

@@ -23,7 +23,6 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
 
 from ascertain.errors import AscertainError, TaskError
-from ascertain.evidence.dynamics import possible_readings
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.trigger import AbstractTrigger
 from ascertain.evidence.worlds import AbstractWorld
@@ -35,7 +34,6 @@ from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.source import BankSource
 from ascertain.policy.verdict import Abstained, Certified, Verdict
 from ascertain.task.bank import Bank, nominal_bank, reuse_bank, weighted_bank
-from ascertain.task.hidden_task import HiddenTask
 from ascertain.types import Action, Reading, State
 
 StageName: TypeAlias = Literal["nominal", "fallback"]
@@ -149,7 +147,7 @@ class Stages:
 
     def _is_possible(self, action: Action, reading: Reading) -> bool:
         if action not in self._support:
-            self._support[action] = possible_readings(self.settings.model, action)
+            self._support[action] = self.settings.model.possible_readings(action)
         return reading in self._support[action]
 
     def _settle(self) -> None:
@@ -218,7 +216,7 @@ class Stages:
     def _open_fallback(self, why: Why, alpha: Fraction) -> AbstractWorld:
         bank = self._compile()
         self.ledger = self.ledger.spend(FALLBACK, alpha)
-        scores_all = isinstance(self.settings.question, HiddenTask)
+        scores_all = self.settings.question.scores_all_readings
         self._scored_from = 0 if scores_all else len(self.steps)
         world = self.settings.make_world(bank, alpha)
         for step in self.steps:

@@ -13,9 +13,8 @@ from typing import final
 import numpy as np
 
 from ascertain.evidence.worlds import AbstractWorld
-from ascertain.kernels.model.boolean import WordArray, run_states
 from ascertain.model.boolean import BooleanPlant
-from ascertain.types import Action, BoolArray, State
+from ascertain.types import Action, BoolArray, WordArray
 
 LOW_BITS = 16
 
@@ -28,9 +27,9 @@ class Entrances:
         self._plant, self._never = plant, never
         self._actions = tuple(actions)
         self._before = {
-            a: np.array([undo(plant, int(z), a) for z in never], dtype=np.uint64)
+            a: np.array([plant.predecessor(int(z), a) for z in never], dtype=np.uint64)
             for a in self._actions
-            if plant.commands[a].is_reversible
+            if plant.is_injective(a)
         }
         self._may_enter: BoolArray = np.zeros(1 << LOW_BITS, dtype=np.bool_)
         for states in self._before.values():
@@ -55,14 +54,5 @@ class Entrances:
     def _enters(self, action: Action, near: WordArray, outside: WordArray) -> bool:
         if action in self._before:
             return bool(near.size) and bool(np.isin(near, self._before[action]).any())
-        plant, after = self._plant, outside.copy()
-        command = np.array([action], dtype=np.int32)
-        run_states(plant.gates, plant.offset, plant.tap, after, command, np.empty((0, 0), dtype=np.uint8))
-        return bool(np.isin(after, self._never).any())
-
-
-def undo(plant: BooleanPlant, state: State, command: Action) -> State:
-    """The one state that a reversible command leads to this one."""
-    for gate in reversed(plant.commands[command].gates):
-        state = gate.apply(state)
-    return state
+        after, _ = self._plant.outcomes(outside, action)
+        return bool(np.isin(after.astype(np.uint64), self._never).any())

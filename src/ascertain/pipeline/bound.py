@@ -97,7 +97,7 @@ def choose_question(problem: Problem, alpha: Fraction | None, beta: Fraction | N
     question = problem.question
     if isinstance(question, PlantTask):
         try:
-            factored = find_factors(question) is not None and question.plant.flip > 0
+            factored = find_factors(question) is not None and question.model.flip > 0
         except LimitError:
             if problem.listed is None:
                 raise
@@ -111,7 +111,7 @@ def check_question(question: Task | PlantTask) -> None:
     """With noise both risks must be positive, unless they ask for nothing: certainty has no bound."""
     if 2 * question.alpha + question.beta >= 1:
         return
-    noisy = question.plant.flip > 0 if isinstance(question, PlantTask) else not is_noiseless(question)
+    noisy = question.model.flip > 0 if isinstance(question, PlantTask) else not is_noiseless(question)
     for name, risk in (("alpha", question.alpha), ("beta", question.beta)):
         if noisy and risk == 0:
             raise TaskError(

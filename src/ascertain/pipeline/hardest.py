@@ -69,7 +69,7 @@ def explain_factors(question: PlantTask, factors: Factors) -> Hardest:
     """Two states that differ in one form, the dearest to read, and in nothing else that can be read."""
     i = max(range(len(factors.forms)), key=lambda k: (factors.costs[k], -k))
     pair = (factors.centre, factors.centre ^ factors.differences[i])
-    plant, action, flip = question.plant, question.plant.actions[factors.actions[i]], factors.flip
+    plant, action, flip = question.model, question.model.actions[factors.actions[i]], factors.flip
     zero = ((0, 1 - flip), (1, flip))
     one = ((0, flip), (1, 1 - flip))
     laws = (one, zero) if factors.nominal[i] else (zero, one)

@@ -31,7 +31,7 @@ from typing import Literal, TypeAlias, final
 
 import numpy as np
 
-from ascertain.model import Machine, NoisyMachine
+from ascertain.model import Machine, Model, NoisyMachine
 from ascertain.planning.driven import Driven, Effort, drive
 from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.quotients.separation import list_reachable
@@ -75,10 +75,8 @@ class CertifiedTree:
 def skeleton(task: Task) -> Task:
     """The task on the machine that reads the likeliest reading, the first of those if there are several."""
     model = task.model
-    if isinstance(model, Machine):
-        return task
     likeliest = [max(law, key=lambda entry: (entry[1], -entry[0]))[0] for law in model.laws]
-    output = np.where(model.law == UNDEFINED, UNDEFINED, np.array(likeliest, dtype=np.int32)[model.law])
+    output = np.where(model.behaviour == UNDEFINED, UNDEFINED, np.array(likeliest, dtype=np.int32)[model.behaviour])
     machine = Machine(
         states=model.states,
         actions=model.actions,
@@ -310,7 +308,7 @@ def _risk(test: NodeTest) -> tuple[Fraction, Fraction]:
 
 
 def cheapest_return(
-    model: Machine | NoisyMachine, home: tuple[int, ...], first: Action, cost: tuple[Fraction, ...]
+    model: Model, home: tuple[int, ...], first: Action, cost: tuple[Fraction, ...]
 ) -> tuple[Action, ...] | None:
     """A shortest word that begins with `first` and leads every state of `home` back to itself; None if none."""
     where = tuple(int(model.successor[s, first]) for s in home)

@@ -55,9 +55,9 @@ def find_factors(question: PlantTask) -> Factors | None:
         raise LimitError(
             "factors are for questions about the start, over all states of a plant, with nothing forbidden"
         )
-    if any(g.op not in AFFINE for a in question.actions for g in question.plant.commands[a].gates):
+    if any(g.op not in AFFINE for a in question.actions for g in question.model.commands[a].gates):
         raise LimitError("a command has a gate that is not affine, so the plant has no factors that can be read off")
-    taps = {a: _tap_form(question.plant, a) for a in question.actions}
+    taps = {a: _tap_form(question.model, a) for a in question.actions}
     _check_reading(question, taps)
     order = sorted(taps, key=lambda a: (question.cost[a], a))
     kept = _independent([(a, taps[a]) for a in order])
@@ -75,7 +75,7 @@ def find_factors(question: PlantTask) -> Factors | None:
     chosen = [kept[i] for i in sorted(used)]
     forms = tuple(form for _, form in chosen)
     return Factors(
-        flip=question.plant.flip,
+        flip=question.model.flip,
         actions=tuple(a for a, _ in chosen),
         forms=forms,
         costs=tuple(question.cost[a] for a, _ in chosen),
@@ -116,8 +116,8 @@ def transform(gates: Sequence[Gate], form: Form) -> Form:
 def _check_reading(question: PlantTask, taps: dict[Action, Form]) -> None:
     for a in question.actions:
         for b, form in taps.items():
-            if transform(question.plant.commands[a].gates, form) != form:
-                names = question.plant.actions
+            if transform(question.model.commands[a].gates, form) != form:
+                names = question.model.actions
                 raise LimitError(f"command {names[a]!r} changes what {names[b]!r} reads, so the plant has no factors")
 
 
@@ -170,11 +170,11 @@ def _wanted(question: PlantTask) -> tuple[list[int], State]:
     """The bits that are asked for, as masks, and a nominal state."""
     match question.rule:
         case StateRule():
-            return [1 << b for b in range(question.plant.num_bits)], 0
+            return [1 << b for b in range(question.model.num_bits)], 0
         case BitsRule(bits):
             return [1 << b for b in bits], 0
         case NominalRule(state):
-            return [1 << b for b in range(question.plant.num_bits)], state
+            return [1 << b for b in range(question.model.num_bits)], state
         case ExpressionRule(expression):
             literals = list_literals(expression)
             return [1 << b for b in literals], sum(value << b for b, value in literals.items())

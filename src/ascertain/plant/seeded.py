@@ -7,6 +7,7 @@ import random
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.types import State
@@ -17,6 +18,8 @@ class AbstractSeeded(AbstractPlant):
 
     name = "simulated"
     retry_safe = True
+    start: Any
+    """What the plant began with: a state, or on a hidden model a belief."""
 
     def __init__(self, seed: int | str) -> None:
         self._random = random.Random(seed)  # noqa: S311  a simulation must be repeatable, not secret

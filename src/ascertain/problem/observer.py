@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 from ascertain.bank.operation import Operation
 from ascertain.errors import TaskError, did_you_mean
-from ascertain.evidence.dynamics import next_state
 from ascertain.evidence.evidence import Doubts
 from ascertain.model import Machine
 from ascertain.observer.banks import HypothesesBank, OperationBank
@@ -19,8 +18,8 @@ from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import AnyProblem, HiddenProblem
 from ascertain.rational import rational_field
 from ascertain.task.bank import Bank
-from ascertain.task.hidden_task import HiddenTask
-from ascertain.task.plant_task import PlantTask, Question
+from ascertain.task.plant_task import PlantTask
+from ascertain.task.question import AbstractQuestion
 from ascertain.types import UNDEFINED, Action, State
 
 MakeBank: TypeAlias = Callable[[], Bank]
@@ -82,23 +81,21 @@ def end_as_sent(operation: Operation) -> State | None:
     """Where the log as sent ends; None when it cannot be done."""
     state = operation.start
     for command in operation.sent.tolist():
-        state = next_state(operation.model, state, command)
+        state = operation.model.next_state(state, command)
         if state == UNDEFINED:
             return None
     return state
 
 
-def _nominal(problem: AnyProblem, question: Question, operation: Operation | None) -> State | None:
+def _nominal(problem: AnyProblem, question: AbstractQuestion, operation: Operation | None) -> State | None:
     if problem.observe.nominal is not None:
         name, where = problem.observe.nominal, f"{problem.path}: [observe] nominal"
-        if isinstance(question, HiddenTask):
-            return question.hypothesis_named(name, where)
-        return question.model.state_named(name, where)
+        return question.candidate_named(name, where)
     return None if operation is None else end_as_sent(operation)
 
 
 def _make_bank(
-    problem: AnyProblem, question: Question, operation: Operation | None, against: CompilerName | None
+    problem: AnyProblem, question: AbstractQuestion, operation: Operation | None, against: CompilerName | None
 ) -> MakeBank | None:
     if operation is not None:
         return OperationBank(operation, problem.observe.compiler, problem.observe.shells, against=against)
@@ -106,34 +103,29 @@ def _make_bank(
     return None if states is None else HypothesesBank(states)
 
 
-def _listed(question: Question) -> Sequence[State] | None:
+def _listed(question: AbstractQuestion) -> Sequence[State] | None:
     """The candidates that stand for all hypotheses, where they can be listed."""
-    if isinstance(question, HiddenTask):
-        return range(question.num_hypotheses)
-    if not isinstance(question, PlantTask):
-        return question.state.tolist()
-    if question.states is None and question.plant.num_bits <= MAX_EVEN_BITS:
-        return range(1 << question.plant.num_bits)
-    return question.states
+    if question.candidates is None and len(question.model.bits) <= MAX_EVEN_BITS:
+        return range(question.num_candidates)
+    return question.candidates
 
 
-def _limits(problem: AnyProblem, question: Question) -> dict[Action, int]:
+def _limits(problem: AnyProblem, question: AbstractQuestion) -> dict[Action, int]:
     names = question.model.actions
     limits = problem.observe.limits or {}
     for name in limits:
         if name not in names:
             hint = did_you_mean(name, names)
             raise TaskError(f"{problem.path}: [observe] limits: {name!r} is not an action of the question{hint}")
-    usable = question.actions if isinstance(question, PlantTask) else range(len(names))
     index = {name: a for a, name in enumerate(names)}
-    return {index[name]: limit for name, limit in limits.items() if index[name] in usable}
+    return {index[name]: limit for name, limit in limits.items() if index[name] in question.actions}
 
 
-def _num_bits(question: Question) -> int:
-    return question.plant.num_bits if isinstance(question, PlantTask) else 0
+def _num_bits(question: AbstractQuestion) -> int:
+    return len(question.model.bits)
 
 
-def default_probing(question: Question) -> ProbingName:
+def default_probing(question: AbstractQuestion) -> ProbingName:
     """By plan without noise; with it, by what separates best on a machine or a hidden model, in turn on a plant."""
     if isinstance(question, PlantTask):
         return "round-robin"

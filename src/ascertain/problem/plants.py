@@ -7,7 +7,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from ascertain.errors import TaskError, did_you_mean
-from ascertain.evidence.dynamics import possible_readings
 from ascertain.model.hidden import certain
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.channel import open_program, open_socket
@@ -51,7 +50,7 @@ def open_plant(
 def _readings_of(problem: AnyProblem) -> Mapping[str, tuple[str, ...]]:
     """By action, what it can give."""
     model = problem.question.model
-    return {name: tuple(model.readings[y] for y in possible_readings(model, a)) for a, name in enumerate(model.actions)}
+    return {name: tuple(model.readings[y] for y in model.possible_readings(a)) for a, name in enumerate(model.actions)}
 
 
 def _simulate(text: str, problem: AnyProblem) -> AbstractPlant:
@@ -72,7 +71,7 @@ def _simulate_hidden(problem: HiddenProblem, seed: int, name: str) -> SimulatedH
     if not name:
         belief = draw_belief(problem, seed)
     elif name in task.name or name not in task.model.index:
-        belief = task.belief[task.hypothesis_named(name, "--plant")]
+        belief = task.belief[task.candidate_named(name, "--plant")]
     else:
         belief = certain(task.model.index[name])
     return SimulatedHiddenPlant(task.model, belief, f"readings {seed}")

@@ -32,7 +32,7 @@ from ascertain.problem.fields import (
 from ascertain.problem.sections import ObserveSection, OperationSection, read_observe, read_operation
 from ascertain.problem.source import known_options, read_source
 from ascertain.task.hidden_task import Beliefs, HiddenTask, pose_hidden, read_beliefs
-from ascertain.task.plant_task import PlainQuestion, pose_plant
+from ascertain.task.plant_task import PlantTask, pose_plant
 from ascertain.task.pose import Log, Pattern, Reset, pose, prepare
 from ascertain.task.task import Task
 
@@ -52,7 +52,7 @@ class Problem:
     """What a problem file says."""
 
     path: Path
-    question: PlainQuestion
+    question: Task | PlantTask
     """What an observer is to settle; a Boolean plant is not enumerated for it unless the question needs that."""
     listed: Task | None
     """The same with every state listed; None when there are too many."""
@@ -190,7 +190,7 @@ def _words(
     }
 
 
-def _question(model: Model | BooleanPlant, words: Mapping[str, Any], listed: Task | None) -> PlainQuestion:
+def _question(model: Model | BooleanPlant, words: Mapping[str, Any], listed: Task | None) -> Task | PlantTask:
     """The question as an observer wants it: about the plant itself, where it can be put like that."""
     if not isinstance(model, BooleanPlant):
         assert listed is not None

@@ -18,8 +18,6 @@ from ascertain.model.boolean import BooleanPlant
 from ascertain.model.hidden import Belief
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import HiddenProblem, Problem
-from ascertain.task.hidden_task import HiddenTask
-from ascertain.task.plant_task import PlainQuestion, PlantTask
 from ascertain.types import UNDEFINED, State
 
 DRAWS = 1000
@@ -43,7 +41,7 @@ def draw_truth(problem: Problem, seed: int) -> Truth:
     question, nominal = problem.question, problem.observe.nominal
     if nominal is not None and chance.random() < 0.5:
         return Truth(question.model.state_named(nominal, f"{problem.path}: [observe] nominal"))
-    return Truth(_draw_hypothesis(question, chance))
+    return Truth(question.start_of(chance.randrange(question.num_hypotheses)))
 
 
 def draw_belief(problem: HiddenProblem, seed: int) -> Belief:
@@ -51,31 +49,8 @@ def draw_belief(problem: HiddenProblem, seed: int) -> Belief:
     chance = random.Random(f"truth {seed}")  # noqa: S311  a simulation must be repeatable, not secret
     task, nominal = problem.task, problem.observe.nominal
     if nominal is not None and chance.random() < 0.5:
-        return task.belief[task.hypothesis_named(nominal, f"{problem.path}: [observe] nominal")]
+        return task.belief[task.candidate_named(nominal, f"{problem.path}: [observe] nominal")]
     return task.belief[chance.randrange(task.num_hypotheses)]
-
-
-def belief_labels(task: HiddenTask, belief: Belief) -> set[str]:
-    """The answers that are right of a plant that began with this belief; none where it is no hypothesis."""
-    return {task.labels[k] for held, k in zip(task.belief, task.label, strict=True) if held == belief}
-
-
-def _draw_hypothesis(question: PlainQuestion, chance: random.Random) -> State:
-    if not isinstance(question, PlantTask):
-        return int(question.state[chance.randrange(question.num_hypotheses)])
-    listed = question.states
-    return chance.randrange(1 << question.plant.num_bits) if listed is None else chance.choice(listed)
-
-
-def true_labels(question: PlainQuestion, start: State, end: State) -> set[str]:
-    """The answers that are right of a plant that began in one state and is in another now; none for no hypothesis."""
-    about = end if question.about == "current" else start
-    if isinstance(question, PlantTask):
-        return {question.label_of(about)}
-    if question.state_label is not None:
-        return {question.labels[int(question.state_label[about])]}
-    places = [h for h, state in enumerate(question.state.tolist()) if state == about]
-    return {question.labels[int(question.label[h])] for h in places}
 
 
 def draw_run(operation: Operation, chance: random.Random) -> Truth:

@@ -7,20 +7,18 @@ current state of a hidden model stays a belief.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import ClassVar, TypeAlias, cast, final
+from typing import Any, ClassVar, TypeAlias, cast, final
 
 from ascertain.errors import TaskError, did_you_mean
+from ascertain.model.abstract import check_names
 from ascertain.model.hidden import Belief, HiddenModel, certain, make_belief, sum_exactly
-from ascertain.model.hidden_build import complete_hidden, forbid_entering_hidden, restrict_hidden, with_hidden_reset
-from ascertain.model.names import check_names
 from ascertain.rational import have_small_denominator, rational_field
 from ascertain.task.labels import LabelSpec, label_states
 from ascertain.task.pattern import search_names
-from ascertain.task.pose import Log, Number, Pattern, Reset, action_costs
-from ascertain.task.task import About
+from ascertain.task.pose import Log, Number, Pattern, Reset, action_costs, prepare
+from ascertain.task.question import About, AbstractQuestion
 from ascertain.types import State
 
 
@@ -38,7 +36,7 @@ Choice: TypeAlias = str | Sequence[str] | Pattern | Log | Beliefs
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class HiddenTask:
+class HiddenTask(AbstractQuestion):
     """Hypothesis h is `belief[h]`, called `name[h]`, and `labels[label[h]]` is right if it is true; validated once."""
 
     model: HiddenModel
@@ -46,11 +44,9 @@ class HiddenTask:
     name: tuple[str, ...]
     label: tuple[int, ...]
     labels: tuple[str, ...]
-    cost: tuple[Fraction, ...]
-    alpha: Fraction = Fraction(0)
-    beta: Fraction = Fraction(0)
 
-    about: ClassVar[About] = "start"
+    candidate_noun: ClassVar[tuple[str, str]] = ("hypothesis", "hypotheses")
+    scores_all_readings: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.belief or not len(self.belief) == len(self.name) == len(self.label):
@@ -62,18 +58,49 @@ class HiddenTask:
             raise TaskError(f"labels must differ, and each hypothesis has one of them, 0 .. {len(self.labels) - 1}")
         if len(set(zip(self.belief, self.label, strict=True))) < len(self.belief):
             raise TaskError("a hypothesis (belief and label) is listed twice")
-        if len(self.cost) != self.model.num_actions or not all(c > 0 for c in self.cost):
-            raise TaskError(f"there must be a positive cost for each of the {self.model.num_actions} actions")
-        for what, risk in (("alpha", self.alpha), ("beta", self.beta)):
-            if not 0 <= risk < 1:
-                raise TaskError(f"{what} is {risk}; a probability in [0, 1) is needed")
+        super().__post_init__()
+        object.__setattr__(self, "actions", tuple(range(self.model.num_actions)))
 
     @property
     def num_hypotheses(self) -> int:
         return len(self.belief)
 
-    def hypothesis_named(self, name: str, where: str = "hypothesis") -> int:
-        """The number of the hypothesis of that name; `where` begins the message when there is none."""
+    def start_of(self, hypothesis: int) -> Belief:
+        return self.belief[hypothesis]
+
+    def name_start(self, start: Belief) -> str:
+        """The name of the hypothesis that a plant began with, or of what it began with instead."""
+        named = (name for name, belief in zip(self.name, self.belief, strict=True) if belief == start)
+        return next(named, None) or self.model.belief_text(start)
+
+    @property
+    def num_candidates(self) -> int:
+        return self.num_hypotheses
+
+    @property
+    def candidates(self) -> range:
+        return range(self.num_hypotheses)
+
+    def states_of(self, candidates: Iterable[int]) -> set[State]:
+        return {s for h in candidates for s, _ in self.belief[h]}
+
+    def name_candidate(self, candidate: int) -> str:
+        return self.name[candidate]
+
+    def true_labels(self, start: Belief, end: State) -> set[str]:
+        del end  # the question is about the start
+        return {self.labels[k] for belief, k in zip(self.belief, self.label, strict=True) if belief == start}
+
+    def question_data(self) -> dict[str, Any]:
+        return {
+            "hypotheses": [
+                [name, [[s, str(p)] for s, p in belief], k]
+                for name, belief, k in zip(self.name, self.belief, self.label, strict=True)
+            ],
+            "labels": list(self.labels),
+        }
+
+    def candidate_named(self, name: str, where: str = "hypothesis") -> int:
         if name not in self.name:
             raise TaskError(f"{where}: {name!r} is not a hypothesis{did_you_mean(name, self.name)}")
         return self.name.index(name)
@@ -102,9 +129,7 @@ def pose_hidden(
         )
     if rational_field(flip, "flip", TaskError):
         raise TaskError("noise: flip is for a machine without noise; this model says its noise itself")
-    if undefined not in {"forbidden", "self-loop"}:
-        raise TaskError(f'undefined: {undefined!r} is not understood; write "forbidden" or "self-loop"')
-    plant = _prepare(model, actions, undefined == "self-loop", reset, never)
+    plant = prepare(model, actions=actions, undefined=undefined, reset=reset, never=never)
     chosen = _choose(plant, hypotheses)
     names = label_states(_Named(tuple(chosen)), label, range(len(chosen)))
     place = {name: i for i, name in enumerate(dict.fromkeys(names))}
@@ -118,22 +143,6 @@ def pose_hidden(
         alpha=rational_field(alpha, "alpha", TaskError),
         beta=rational_field(beta, "beta", TaskError),
     )
-
-
-def _prepare(
-    model: HiddenModel, actions: Sequence[str] | None, loops: bool, reset: Reset | None, never: Sequence[str]
-) -> HiddenModel:
-    """The model as the experimenter may use it: fewer actions, completed, with a reset, and safe."""
-    if actions is not None:
-        model = restrict_hidden(model, actions)
-    if loops:
-        model = complete_hidden(model)
-    if reset is not None:
-        to = None if reset.to is None else model.state_named(reset.to, "reset: to")
-        model = with_hidden_reset(model, reset.action, reading=reset.reading, to=to)
-    if never:
-        model = forbid_entering_hidden(model, [model.state_named(name, "safety: never") for name in never])
-    return model
 
 
 def _choose(model: HiddenModel, choice: Choice) -> dict[str, Belief]:

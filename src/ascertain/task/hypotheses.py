@@ -9,10 +9,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from ascertain.errors import TaskError
-from ascertain.model import Machine, Model
+from ascertain.model import Model
 from ascertain.task.log import Record
 from ascertain.task.pattern import search_names
-from ascertain.types import UNDEFINED, BoolArray, IntArray
+from ascertain.types import BoolArray, IntArray
 
 Choice: TypeAlias = Literal["all", "initial"] | Sequence[str]
 
@@ -82,7 +82,5 @@ def follow_record(noisy: Model, exact: Model, now: IntArray, record: Record) -> 
 
 def _possible(model: Model, a: int, y: int) -> BoolArray:
     """`possible[s]`: reading y has positive probability when a is done in s."""
-    if isinstance(model, Machine):
-        return model.output[:, a] == y
     gives = np.array([*(any(z == y for z, _ in law) for law in model.laws), False])
-    return gives[model.law[:, a]] & (model.law[:, a] != UNDEFINED)
+    return gives[model.behaviour[:, a]]

@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, Protocol, TypeAlias, cast
 
 from ascertain.errors import TaskError, did_you_mean
-from ascertain.model import BooleanPlant
+from ascertain.model.abstract import AbstractModel
 from ascertain.model.expression import parse_expression
 from ascertain.model.network import BooleanNetwork
 from ascertain.task.pattern import search_names
 from ascertain.types import State
 
-NamedBits: TypeAlias = BooleanPlant | BooleanNetwork
+NamedBits: TypeAlias = AbstractModel | BooleanNetwork
 """What says which bit of a state is which."""
 LabelSpec: TypeAlias = str | Mapping[str, object] | Callable[[str], str]
 """How labels are given: a word, a table, or (from Python) a function of the state's name."""
@@ -46,7 +46,7 @@ _WORDS = ("nominal", "pattern", "bits", "expression")
 
 
 def label_states(model: Named, spec: LabelSpec, states: Iterable[State], plant: NamedBits | None = None) -> list[str]:
-    """The labels of these states, in their order; `plant` is what the model enumerates, if it does."""
+    """The labels of these states, in their order; `plant` says which bit of a state is which, if states have bits."""
     wanted = list(states)
     if callable(spec):
         return [spec(model.states[s]) for s in wanted]

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Literal, TypeAlias, cast, final
+from typing import Any, Literal, TypeAlias, cast, final
 
 from ascertain.errors import TaskError
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.expression import Expression, parse_expression
 from ascertain.rational import rational_field
-from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.labels import LabelSpec
 from ascertain.task.pose import Number, action_costs
-from ascertain.task.task import About, Task
+from ascertain.task.question import About, AbstractQuestion
 from ascertain.types import Action, State
 
 
@@ -58,24 +56,19 @@ LabelRule: TypeAlias = StateRule | BitsRule | ExpressionRule | NominalRule
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PlantTask:
+class PlantTask(AbstractQuestion):
     """The whole question about a Boolean plant; validated once."""
 
-    plant: BooleanPlant
+    model: BooleanPlant
     rule: LabelRule
     about: About = "start"
     states: tuple[State, ...] | None = None
     """The hypotheses, each once; None when every state is one."""
     actions: tuple[Action, ...]
-    """The commands that an experiment may use."""
     never: tuple[State, ...] = ()
-    """States that must not be entered."""
-    cost: tuple[Fraction, ...]
-    alpha: Fraction = Fraction(0)
-    beta: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        end = 1 << self.plant.num_bits
+        end = self.model.num_states
         named = (*(self.states or ()), *self.never, *([self.rule.state] if isinstance(self.rule, NominalRule) else ()))
         if not all(0 <= s < end for s in named):
             raise TaskError(f"states of the plant are 0 .. {end - 1}")
@@ -83,35 +76,57 @@ class PlantTask:
             raise TaskError("a task needs at least one hypothesis, and each is listed once")
         if isinstance(self.rule, BitsRule) and (not self.rule.bits or len(set(self.rule.bits)) < len(self.rule.bits)):
             raise TaskError("label: bits must name at least one bit, and each once")
-        if not self.actions or not set(self.actions) <= set(range(self.plant.num_commands)):
+        if not self.actions or not set(self.actions) <= set(range(self.model.num_actions)):
             raise TaskError("a task needs at least one action, each a command of the plant")
-        if len(self.cost) != self.plant.num_commands or not all(c > 0 for c in self.cost):
-            raise TaskError(f"there must be a positive cost for each of the {self.plant.num_commands} commands")
-        for name, risk in (("alpha", self.alpha), ("beta", self.beta)):
-            if not 0 <= risk < 1:
-                raise TaskError(f"{name} is {risk}; a probability in [0, 1) is needed")
+        super().__post_init__()
 
     @property
-    def model(self) -> BooleanPlant:
-        return self.plant
+    def num_hypotheses(self) -> int:
+        return self.model.num_states if self.states is None else len(self.states)
+
+    def start_of(self, hypothesis: int) -> State:
+        return hypothesis if self.states is None else self.states[hypothesis]
+
+    @property
+    def candidates(self) -> tuple[State, ...] | None:
+        return self.states
+
+    def true_labels(self, start: State, end: State) -> set[str]:
+        return {self.label_of(end if self.about == "current" else start)}
+
+    def question_data(self) -> dict[str, Any]:
+        return {
+            "hypotheses": None if self.states is None else list(self.states),
+            "label": rule_data(self.rule),
+            "about": self.about,
+            "actions": list(self.actions),
+            "never": list(self.never),
+        }
 
     def label_of(self, state: State) -> str:
         """The label of one state."""
         match self.rule:
             case StateRule():
-                return self.plant.name_state(state)
+                return self.model.name_state(state)
             case BitsRule(bits):
-                return " ".join(f"{self.plant.bits[b]}={state >> b & 1}" for b in bits)
+                return " ".join(f"{self.model.bits[b]}={state >> b & 1}" for b in bits)
             case ExpressionRule(expression):
                 return str(expression.holds(state)).lower()
             case NominalRule(nominal):
                 return "nominal" if state == nominal else "other"
 
 
-PlainQuestion: TypeAlias = Task | PlantTask
-"""A question about a model whose transitions are certain."""
-Question: TypeAlias = PlainQuestion | HiddenTask
-"""What an observer is to settle."""
+def rule_data(rule: LabelRule) -> list[Any]:
+    """A rule of labels; an expression is its postfix program, where a number pushes that bit."""
+    match rule:
+        case StateRule():
+            return ["state"]
+        case BitsRule(bits):
+            return ["bits", list(bits)]
+        case ExpressionRule(expression):
+            return ["expression", list(expression.program)]
+        case NominalRule(state):
+            return ["nominal", state]
 
 
 def pose_plant(
@@ -133,11 +148,11 @@ def pose_plant(
     listed = None if hypotheses == "all" else dict.fromkeys(plant.state_named(z, "hypotheses") for z in hypotheses)
     names = plant.actions if actions is None else actions
     return PlantTask(
-        plant=plant,
+        model=plant,
         rule=read_rule(plant, label),
         about=about,
         states=None if listed is None else tuple(listed),
-        actions=tuple(dict.fromkeys(plant.command_named(name, "actions") for name in names)),
+        actions=tuple(dict.fromkeys(plant.action_named(name, "actions") for name in names)),
         never=tuple(dict.fromkeys(plant.state_named(z, "safety: never") for z in never)),
         cost=action_costs(plant, cost or {}, default_cost),
         alpha=rational_field(alpha, "alpha", TaskError),

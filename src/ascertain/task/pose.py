@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -12,17 +12,16 @@ from typing import TypeAlias
 import numpy as np
 
 from ascertain.errors import TaskError, did_you_mean
-from ascertain.model import BooleanPlant, Machine, Model
-from ascertain.model.boolean import enumerate_machine, list_states
-from ascertain.model.build import complete, forbid_entering, restrict, with_reset
-from ascertain.model.hidden import HiddenModel
+from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, AbstractModel
+from ascertain.model.build import M, complete, forbid_entering, restrict, with_reset
 from ascertain.model.network import BooleanNetwork
 from ascertain.model.noisy import with_flip
 from ascertain.rational import rational_field
 from ascertain.task.hypotheses import Choice, choose_states, states_after_log, states_matching
 from ascertain.task.labels import LabelSpec, label_states
 from ascertain.task.log import read_log
-from ascertain.task.task import About, Task
+from ascertain.task.question import About
+from ascertain.task.task import Task
 from ascertain.types import IntArray
 
 Number: TypeAlias = Fraction | int | str
@@ -53,7 +52,7 @@ class Log:
 
 
 def pose(
-    model: Model | BooleanPlant | BooleanNetwork,
+    model: AbstractDeterministic | BooleanNetwork,
     *,
     hypotheses: Choice | Pattern | Log = "all",
     label: LabelSpec = "state",
@@ -75,16 +74,24 @@ def pose(
     Boolean plant is enumerated, if it is small enough; its flip is its own. So is a Boolean network, which is read
     without noise. Numbers are exact: integers, Fractions, or texts such as "1/50"; floats are refused.
     """
-    _check_model(model)
+    if not getattr(model, "has_certain_transitions", True):
+        raise TaskError("a question about a hidden model is posed with pose_hidden; where its actions lead is random")
     if about not in ("start", "current"):
         raise TaskError(f'about: {about!r} is not understood; write "start" or "current"')
     if isinstance(never, str):
         raise TaskError("safety: never must be a list of states, not one text")
-    named = None if isinstance(model, Model) else model
-    if isinstance(model, BooleanNetwork):
-        model = model.machine()
+    named = model if model.bits else None
+    # A network is a description, from which a machine is made; it is no model yet.
+    plant = model.machine() if isinstance(model, BooleanNetwork) else model
+    added = rational_field(flip, "flip", TaskError)
+    if added and not plant.is_exact:
+        raise TaskError("noise: flip is for a machine without noise; this model says its noise itself")
     how = partial(prepare, actions=actions, undefined=undefined, reset=reset, never=never)
-    exact, noisy = _with_noise(model, rational_field(flip, "flip", TaskError), how)
+    before = plant.without_flip()
+    exact = how(before.as_machine())
+    noisy = exact if before is plant else how(plant.as_machine())
+    if added:
+        noisy = with_flip(exact, added)
     state = _states(noisy, exact, hypotheses)
     everywhere = range(noisy.num_states)
     names = label_states(noisy, label, everywhere if about == "current" else state.tolist(), named)
@@ -102,14 +109,7 @@ def pose(
     )
 
 
-def _check_model(model: object) -> None:
-    if isinstance(model, HiddenModel):
-        raise TaskError("a question about a hidden model is posed with pose_hidden; where its actions lead is random")
-
-
-def prepare(
-    model: Model, *, actions: Sequence[str] | None, undefined: str, reset: Reset | None, never: Sequence[str]
-) -> Model:
+def prepare(model: M, *, actions: Sequence[str] | None, undefined: str, reset: Reset | None, never: Sequence[str]) -> M:
     """The model as the experimenter may use it: fewer actions, completed, with a reset, and safe."""
     if undefined not in {"forbidden", "self-loop"}:
         raise TaskError(f'undefined: {undefined!r} is not understood; write "forbidden" or "self-loop"')
@@ -125,9 +125,7 @@ def prepare(
     return model
 
 
-def action_costs(
-    model: Model | BooleanPlant | HiddenModel, cost: Mapping[str, Number], default: Number
-) -> tuple[Fraction, ...]:
+def action_costs(model: AbstractModel, cost: Mapping[str, Number], default: Number) -> tuple[Fraction, ...]:
     """The cost of every action: its own where it has one."""
     for name in cost:
         if name not in model.actions:
@@ -144,17 +142,7 @@ def _positive(name: str, value: Number) -> Fraction:
     return exact
 
 
-def _with_noise(model: Model | BooleanPlant, flip: Fraction, how: Callable[[Model], Model]) -> tuple[Model, Model]:
-    """The prepared model before and after noise is added."""
-    if flip and not isinstance(model, Machine):
-        raise TaskError("noise: flip is for a machine without noise; this model says its noise itself")
-    if isinstance(model, BooleanPlant):
-        return how(enumerate_machine(model)), how(list_states(model))
-    exact = how(model)
-    return exact, with_flip(exact, flip) if flip and isinstance(exact, Machine) else exact
-
-
-def _states(noisy: Model, exact: Model, hypotheses: Choice | Pattern | Log) -> IntArray:
+def _states(noisy: AbstractMachine, exact: AbstractMachine, hypotheses: Choice | Pattern | Log) -> IntArray:
     if isinstance(hypotheses, Pattern):
         return states_matching(noisy, hypotheses.pattern)
     if not isinstance(hypotheses, Log):

@@ -12,30 +12,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from ascertain.errors import TaskError
 from ascertain.model import Model
-from ascertain.types import IntArray, LongArray
-
-About: TypeAlias = Literal["start", "current"]
+from ascertain.task.question import AbstractQuestion
+from ascertain.types import IntArray, LongArray, State
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Task:
+class Task(AbstractQuestion):
     """Hypotheses on a model, their labels, the cost of each action and the risk; validated once."""
 
     model: Model
     state: IntArray
     label: IntArray
     labels: tuple[str, ...]
-    cost: tuple[Fraction, ...]
-    alpha: Fraction = Fraction(0)
-    """The largest probability of a wrong answer."""
-    beta: Fraction = Fraction(0)
-    """The largest probability of an abstention."""
     state_label: IntArray | None = None
     """For a task about the current state: the label of every state. None for a task about the start."""
 
@@ -49,26 +43,37 @@ class Task:
             raise TaskError("a hypothesis (state and label) is listed twice")
         if len(set(self.labels)) < len(self.labels):
             raise TaskError("a label is listed twice; labels must differ")
-        if len(self.cost) != self.model.num_actions:
-            raise TaskError(f"there are {len(self.cost)} costs for {self.model.num_actions} actions")
-        for a, c in enumerate(self.cost):
-            if c <= 0:
-                raise TaskError(f"action {self.model.actions[a]!r} costs {c}; a cost must be positive")
-        for name, risk in (("alpha", self.alpha), ("beta", self.beta)):
-            if not 0 <= risk < 1:
-                raise TaskError(f"{name} is {risk}; a probability in [0, 1) is needed")
+        super().__post_init__()
         if self.state_label is not None:
             object.__setattr__(self, "state_label", _indices(self.state_label, "state label", len(self.labels)))
             if not np.array_equal(self.state_label[self.state], self.label):
                 raise TaskError("in a task about the current state each hypothesis has the label of its state")
 
+        object.__setattr__(self, "about", "start" if self.state_label is None else "current")
+        object.__setattr__(self, "actions", tuple(range(self.model.num_actions)))
+
     @property
     def num_hypotheses(self) -> int:
         return len(self.state)
 
+    def start_of(self, hypothesis: int) -> State:
+        return int(self.state[hypothesis])
+
     @property
-    def about(self) -> About:
-        return "start" if self.state_label is None else "current"
+    def candidates(self) -> tuple[State, ...]:
+        return tuple(self.state.tolist())
+
+    def true_labels(self, start: State, end: State) -> set[str]:
+        if self.state_label is not None:
+            return {self.labels[int(self.state_label[end])]}
+        return {self.labels[int(k)] for k in self.label[self.state == start]}
+
+    def question_data(self) -> dict[str, Any]:
+        return {
+            "hypotheses": [[int(s), int(k)] for s, k in zip(self.state, self.label, strict=True)],
+            "labels": list(self.labels),
+            "current": None if self.state_label is None else [int(k) for k in self.state_label],
+        }
 
     def integer_costs(self) -> tuple[LongArray, Fraction]:
         """Costs as integers, the smallest in their ratio, and what they were multiplied by: `cost[a] * scale`."""
@@ -82,6 +87,7 @@ class Task:
 
 def check_task(task: object) -> None:
     """Refuse a question of another kind, whose plant is not a machine with listed states."""
+    # The public functions that need tables call this on what a user gave them, which can be anything.
     if not isinstance(task, Task):
         raise TaskError(
             f"a {type(task).__name__} is not a Task on a machine; hidden models have take_hidden_quotient and "

@@ -68,8 +68,8 @@ def pose_endpoint(testbed: Testbed, plant_number: int) -> PlantTask:
     """The question of the studies: in which of all its states is this plant, by probing commands alone?"""
     drawn = testbed.plants[plant_number]
     plant = replace(drawn.plant, flip=testbed.settings.stream_flip)
-    cost = (Fraction(1),) * plant.num_commands
-    return PlantTask(plant=plant, rule=StateRule(), actions=tuple(drawn.probing), cost=cost)
+    cost = (Fraction(1),) * plant.num_actions
+    return PlantTask(model=plant, rule=StateRule(), actions=tuple(drawn.probing), cost=cost)
 
 
 def settle_on_stream(
@@ -114,7 +114,7 @@ def control_operation(case: tuple[str, int, tuple[Controller, ...]]) -> dict[str
             settings = observer_settings(testbed, operation, controller)
             played[alike] = settle_on_stream(testbed, operation, stream, settings, banks[controller.equal_weights])
         runs[controller.name] = run_data(operation, played[alike], compiled[controller.compiler].stats)
-    plant = pose_endpoint(testbed, operation.slot.plant).plant
+    plant = pose_endpoint(testbed, operation.slot.plant).model
     return {
         "operation": slot_data(operation.slot),
         "active": operation.active,

@@ -140,7 +140,7 @@ def watch_stream(case: tuple[str, str, int, tuple[int, ...]]) -> dict[str, Any]:
     bounds = [Fraction(1 + threshold) for threshold in thresholds]
     lines = [find_boundary(frozen.stream_flip, frozen.stream_length, bound) for bound in bounds]
     formula = [first_reached(np.cumsum(flips, dtype=np.int64) >= line) for line in lines]
-    model = pose_endpoint(testbed, plant).plant
+    model = pose_endpoint(testbed, plant).model
     _, readings = stream.read(testbed.plants[plant], operation.nominal_endpoint)
     return {
         "formula": formula,

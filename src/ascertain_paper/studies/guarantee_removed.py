@@ -91,7 +91,7 @@ def audit_operation(testbed: Testbed, operation: DrawnOperation, played: Sequenc
     bank = without(bank_shells(compiled, compiled.num_shells), operation.true_endpoint)
     stream, drawn = testbed.stream(operation), testbed.plants[operation.slot.plant]
     _, readings = stream.read(drawn, operation.true_endpoint)
-    plant, bounds = pose_endpoint(testbed, operation.slot.plant).plant, [1 + Fraction(READWISE.threshold)]
+    plant, bounds = pose_endpoint(testbed, operation.slot.plant).model, [1 + Fraction(READWISE.threshold)]
     (switched,) = first_switches(plant, operation.nominal_endpoint, stream, readings, bounds)
     return {
         "rank": rank_state(compiled, operation.true_endpoint),
@@ -112,7 +112,7 @@ def follow_truth(
 ) -> dict[str, dict[str, Any]]:
     """The largest evidence against the truth by every stage that there is, along these commands and readings."""
     frozen, nominal = testbed.settings, operation.nominal_endpoint
-    plant = pose_endpoint(testbed, operation.slot.plant).plant
+    plant = pose_endpoint(testbed, operation.slot.plant).model
     ahead, moments = count_ahead(plant, operation.true_endpoint, bank.states, commands, readings, switched)
     column, weights = bank.states.index(nominal), list(bank.weights)
     mixed = [(1 - NOMINAL_SHARE) * w + (NOMINAL_SHARE if i == column else 0) for i, w in enumerate(weights)]

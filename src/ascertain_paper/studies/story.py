@@ -53,7 +53,7 @@ def _findings(story: Story) -> tuple[str, ...]:
     operation, observer = story.operation, story.run.observer
     family = story.testbed.settings.families[operation.slot.family]
     sentences = [
-        f"{operation.sent.size} commands were sent to a plant of {story.question.plant.num_bits} bits, and "
+        f"{operation.sent.size} commands were sent to a plant of {story.question.model.num_bits} bits, and "
         f"{family.replacements} of them replaced by others, which nobody noticed. By the log as sent the plant "
         f"ended in {story.question.label_of(operation.nominal_endpoint)}, the nominal.",
     ]
@@ -68,7 +68,7 @@ def _findings(story: Story) -> tuple[str, ...]:
         right = "right" if story.acceptance.label == _truth(story) else "WRONG"
         verdict = (
             f"After {observer.counters.readings} readings all of the other "
-            f"{(1 << story.question.plant.num_bits) - 1:,} states were beaten, and the observer answered "
+            f"{(1 << story.question.model.num_bits) - 1:,} states were beaten, and the observer answered "
             f"{story.acceptance.label}, which is {right}. Its risk was {story.acceptance.alpha}; the checker says "
             f"{story.checked}."
         )
@@ -99,7 +99,7 @@ def _excerpts(story: Story) -> tuple[Excerpt, ...]:
 
 
 def _log_excerpt(story: Story) -> str:
-    operation, actions = story.operation, story.question.plant.actions
+    operation, actions = story.operation, story.question.model.actions
     replaced = dict(operation.replacements)
     wanted = sorted({i + d for i in replaced for d in range(-AROUND, AROUND + 1) if 0 <= i + d < operation.sent.size})
     lines = [f"{'position':>8}  {'sent':<8} {'read':>4}  "]
@@ -132,7 +132,7 @@ def _replaced_table(story: Story) -> Table:
 
 
 def _replaced_row(story: Story, who: str, replacement: Replacement) -> tuple[Cell, ...]:
-    actions, (position, word) = story.question.plant.actions, replacement
+    actions, (position, word) = story.question.model.actions, replacement
     done = " ".join(actions[a] for a in word) or "nothing"
     return who, position + 1, actions[int(story.operation.sent[position])], done
 
@@ -180,6 +180,6 @@ def _figures(story: Story) -> tuple[Figure, ...]:
             "states of another label, not beaten",
             (Series("rivals", tuple(float(n) for n, _ in left), tuple(float(c) for _, c in left), mark="steps"),),
             log_y=True,
-            note=f"Of {1 << story.question.plant.num_bits:,} states; the line ends before the last one is beaten.",
+            note=f"Of {1 << story.question.model.num_bits:,} states; the line ends before the last one is beaten.",
         ),
     )

@@ -87,12 +87,12 @@ def live_through(testbed: Testbed) -> Story:
     )
     make_bank, notebook = OperationBank(testbed.logged(operation), shells=SHELLS), Notebook()
     observer = start_observer(settings, notebook.watch_bank(settings, make_bank))
-    device = SimulatedPlant(question.plant, operation.true_endpoint, operation.name)
+    device = SimulatedPlant(question.model, operation.true_endpoint, operation.name)
     run = run_session(observer, device, recorder=notebook, commitment=commitment_record(settings, make_bank))
     acceptance = run.observer.acceptance
     certificate, task, verdict = certify(question, acceptance, notebook)
     scored = None if acceptance is None else follow_evidence(settings, acceptance)
-    certified = None if acceptance is None else question.plant.state_named(acceptance.label, "label")
+    certified = None if acceptance is None else question.model.state_named(acceptance.label, "label")
     return Story(
         testbed=testbed,
         operation=operation,
@@ -154,10 +154,10 @@ def follow_evidence(
     for step in steps[:start]:
         world.observe(step.action, None)
     assert isinstance(settings.question, PlantTask)
-    answered = settings.question.plant.state_named(acceptance.label, "label")
+    answered = settings.question.model.state_named(acceptance.label, "label")
     rivals: list[tuple[int, int]] = []
     last: State | None = None
-    untouched, all_others = True, (1 << settings.question.plant.num_bits) - 1
+    untouched, all_others = True, (1 << settings.question.model.num_bits) - 1
     for number, step in enumerate(steps[start:], start=start + 1):
         world.observe(step.action, step.reading)
         # As long as there were fewer readings than it takes contradictions nobody is beaten, and nobody need look.

@@ -82,7 +82,7 @@ class DrawnOperation:
 
     def logged(self, settings: Settings, plant: BooleanPlant) -> Operation:
         """What an observer is shown: the log, and what the settings declare about it."""
-        undisturbed = plant.num_commands - len(self.alternatives)
+        undisturbed = plant.num_actions - len(self.alternatives)
         return Operation(
             model=plant,
             start=self.start,

@@ -14,11 +14,11 @@ from ascertain.errors import CertificateError
 from ascertain.evidence.evidence import Step
 from ascertain.observer.stages import FALLBACK, MIXTURE, NOMINAL, Acceptance
 from ascertain.task.canonical import task_hash
-from ascertain.task.plant_task import Question
+from ascertain.task.question import AbstractQuestion
 
 
 def run_claim(
-    question: Question, acceptance: Acceptance | None, records: Sequence[Mapping[str, Any]]
+    question: AbstractQuestion, acceptance: Acceptance | None, records: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """The claim of a run that ended with an answer; `records` are all of its journal's, the commitment first.
 

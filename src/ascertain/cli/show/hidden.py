@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ascertain.model.hidden import Belief, HiddenModel
+    from ascertain.model.hidden import HiddenModel
     from ascertain.quotients.hidden import HiddenObstruction, HiddenQuotient
     from ascertain.task.hidden_task import HiddenTask
 
@@ -18,7 +18,7 @@ def hidden_facts(model: HiddenModel) -> dict[str, Any]:
     """A hidden model as `inspect` shows it, without its classes."""
     from ascertain.cli.show.model_facts import model_facts
 
-    initial = [belief_text(model, belief) for belief in model.initial]
+    initial = [model.belief_text(belief) for belief in model.initial]
     return {**model_facts(model, initial), "probabilities": model.num_entries}
 
 
@@ -119,17 +119,3 @@ def print_quotient(problem: Path, quotient: HiddenQuotient) -> None:
         f"{task.model.num_states} states of the hidden model in {quotient.num_classes} classes; word probabilities "
         f"span {quotient.span.dimension} dimensions."
     )
-
-
-def name_start(task: HiddenTask, belief: Belief) -> str:
-    """The name of the hypothesis that a plant began with, or of what it began with instead."""
-    named = (name for name, held in zip(task.name, task.belief, strict=True) if held == belief)
-    return next(named, None) or belief_text(task.model, belief)
-
-
-def belief_text(model: HiddenModel, belief: Belief) -> str:
-    """A belief on one line: the state alone where it is certain, and the first few where there are many."""
-    if len(belief) == 1:
-        return model.states[belief[0][0]]
-    shown = ", ".join(f"{model.states[s]} {p}" for s, p in belief[:4])
-    return f"{shown} and {len(belief) - 4} more" if len(belief) > 4 else shown

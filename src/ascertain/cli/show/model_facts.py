@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ascertain.model.checks import Listed
+    from ascertain.model.abstract import AbstractListed
 
 
-def model_facts(model: Listed, initial: list[str]) -> dict[str, Any]:
+def model_facts(model: AbstractListed, initial: list[str]) -> dict[str, Any]:
     """Its size, what is missing in it and what in it can never happen; `initial` names where the plant may begin."""
     from ascertain.model import checks
 

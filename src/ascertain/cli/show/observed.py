@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 if TYPE_CHECKING:
     from ascertain.live.session import Run
     from ascertain.plant.abstract import AbstractPlant
-    from ascertain.task.plant_task import Question
+    from ascertain.task.question import AbstractQuestion
 
 
 @final
@@ -29,10 +29,9 @@ def exit_code(run: Run, dry_run: bool) -> int:
     return 4 if run.plant_failed else 3
 
 
-def run_facts(question: Question, ended: Ended) -> dict[str, Any]:
+def run_facts(question: AbstractQuestion, ended: Ended) -> dict[str, Any]:
     """The outcome as plain data."""
     from ascertain.live.faults import fault_kind
-    from ascertain.observer.settings import name_state
     from ascertain.policy.verdict import Abstained, Certified
     from ascertain.task.canonical import fraction_text
 
@@ -44,7 +43,7 @@ def run_facts(question: Question, ended: Ended) -> dict[str, Any]:
         "verdict": None if verdict is None else "certified" if isinstance(verdict, Certified) else "abstained",
         "label": verdict.label if isinstance(verdict, Certified) else None,
         "reason": verdict.reason if isinstance(verdict, Abstained) else None,
-        "current_state": None if current is None else name_state(model, current),
+        "current_state": None if current is None else model.name_state(current),
         "readings": counters.readings,
         "actions": counters.actions,
         "cost": fraction_text(counters.cost),
@@ -64,23 +63,15 @@ def run_facts(question: Question, ended: Ended) -> dict[str, Any]:
     }
 
 
-def _truth(question: Question, ended: Ended) -> dict[str, Any]:
+def _truth(question: AbstractQuestion, ended: Ended) -> dict[str, Any]:
     """Of a simulated plant, what was true, and whether the answer is right."""
-    from ascertain.cli.show.hidden import name_start
-    from ascertain.observer.settings import name_state
-    from ascertain.plant.simulated import SimulatedPlant
-    from ascertain.plant.simulated_hidden import SimulatedHiddenPlant
+    from ascertain.plant.seeded import AbstractSeeded
     from ascertain.policy.verdict import Certified
-    from ascertain.problem.truth import belief_labels, true_labels
-    from ascertain.task.hidden_task import HiddenTask
 
     plant, verdict = ended.plant, ended.run.verdict
-    if isinstance(plant, SimulatedHiddenPlant) and isinstance(question, HiddenTask):
-        labels, truth = belief_labels(question, plant.start), name_start(question, plant.start)
-    elif isinstance(plant, SimulatedPlant) and not isinstance(question, HiddenTask):
-        labels, truth = true_labels(question, plant.start, plant.state), name_state(question.model, plant.start)
-    else:
+    if not isinstance(plant, AbstractSeeded):
         return {"plant": None if plant is None else plant.name}
+    labels, truth = question.true_labels(plant.start, plant.state), question.name_start(plant.start)
     right = verdict.label in labels if isinstance(verdict, Certified) and labels else None
     return {"plant": plant.name, "truth": truth, "right": right}
 

@@ -97,7 +97,7 @@ def _plant_facts(plant: BooleanPlant) -> dict[str, Any]:
         "kind": plant.kind,
         "bits": plant.num_bits,
         "states": 2**plant.num_bits,
-        "actions": plant.num_commands,
+        "actions": plant.num_actions,
         "readings": len(plant.readings),
         "flip": str(plant.flip),
         "reversible_commands": sum(command.is_reversible for command in plant.commands),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ascertain.observer.staged import Observer
     from ascertain.plant.abstract import AbstractPlant
     from ascertain.problem.problem import AnyProblem
-    from ascertain.task.plant_task import Question
+    from ascertain.task.question import AbstractQuestion
 
 
 MAX_OBSTRUCTED = 200
@@ -215,7 +215,7 @@ def _name_run(recorder: Journal | Notebook) -> str:
     return token_hex(8) if path is None else sha256(str(path).encode()).hexdigest()[:16]
 
 
-def _warn(question: Question) -> None:
+def _warn(question: AbstractQuestion) -> None:
     from ascertain.cli.show.output import note
     from ascertain.model import BooleanPlant, NoisyMachine
     from ascertain.model.hidden import HiddenModel
@@ -228,7 +228,7 @@ def _warn(question: Question) -> None:
         note(f"{sentence}; if either is true, this run will not settle it")
 
 
-def _obstruction(question: Question) -> str | None:
+def _obstruction(question: AbstractQuestion) -> str | None:
     """Why the question cannot be settled whatever is true; not looked for where that would take long."""
     from ascertain.quotients.hidden import find_hidden_obstruction
     from ascertain.quotients.obstruction import find_obstruction

@@ -15,10 +15,8 @@ import numpy.typing as npt
 
 from ascertain.kernels._jit import kernel
 from ascertain.kernels.model.boolean_code import AND, CLEAR, CNOT, COPY, NOT, OR, SET, TOFFOLI, XOR
-from ascertain.types import IntArray
+from ascertain.types import IntArray, WordArray
 
-WordArray: TypeAlias = npt.NDArray[np.uint64]
-"""States, or slices of them."""
 BitArray: TypeAlias = npt.NDArray[np.uint8]
 """Readings, one to a byte."""
 

@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, final
 
 from ascertain.errors import FileError, ModelError, did_you_mean
-from ascertain.model.boolean import BooleanPlant, list_states
+from ascertain.model.abstract import AbstractMachine, AbstractModel
+from ascertain.model.boolean import BooleanPlant
 from ascertain.model.files.text import read_text, write_whole
 from ascertain.model.hidden import HiddenModel
 from ascertain.model.machine import Machine
@@ -96,23 +97,23 @@ def settle_model(model: AnyModel | BooleanNetwork) -> AnyModel:
     return model.machine() if isinstance(model, BooleanNetwork) else model
 
 
-def read_listed(path: str | Path) -> Machine | NoisyMachine:
+def read_listed(path: str | Path) -> AbstractMachine:
     """The model in a file with its states listed: a Boolean plant is enumerated, if it is small enough."""
     return list_model(read_with_notes(path).model, str(path))
 
 
-def list_model(model: AnyModel | BooleanNetwork, where: str) -> Machine | NoisyMachine:
+def list_model(model: AnyModel | BooleanNetwork, where: str) -> AbstractMachine:
     """The model with its states listed; `where` begins the message when it is hidden."""
     model = settle_model(model)
-    if isinstance(model, HiddenModel):
+    if not model.has_certain_transitions:
         raise ModelError(
             f"{where}: this model is hidden; machines, whose transitions are certain, are needed here; inspect takes "
             "hidden models, and observe and quotient take a problem about one"
         )
-    return list_states(model) if isinstance(model, BooleanPlant) else model
+    return model.as_machine()
 
 
-def write_model(model: AnyModel | BooleanNetwork, path: str | Path) -> None:
+def write_model(model: AbstractModel | BooleanNetwork, path: str | Path) -> None:
     """Write a model in the format that the suffix says; the file appears whole or not at all."""
     form = find_format(path)
     if form.write is None or not isinstance(model, form.writes):

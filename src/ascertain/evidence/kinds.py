@@ -1,0 +1,63 @@
+"""What evidence is made of, by the kind of question: its world, and the trigger that watches the nominal."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import singledispatch
+from typing import Any
+
+from ascertain.evidence.belief_trigger import BeliefTrigger
+from ascertain.evidence.boolean_world import BooleanWorld
+from ascertain.evidence.evidence import Doubts
+from ascertain.evidence.hidden_world import HiddenWorld
+from ascertain.evidence.labelling import labelling_of
+from ascertain.evidence.trigger import AbstractTrigger, Trigger
+from ascertain.evidence.worlds import AbstractWorld, ListWorld
+from ascertain.task.bank import Bank
+from ascertain.task.hidden_task import HiddenTask
+from ascertain.task.plant_task import PlantTask
+from ascertain.task.question import AbstractQuestion
+from ascertain.task.task import Task
+
+
+@singledispatch
+def make_world(question: AbstractQuestion, bank: Bank, alpha: Fraction, doubts: Doubts) -> AbstractWorld:
+    """The question's world, with nothing beaten, and a bank to be scored at a risk."""
+    raise NotImplementedError(type(question).__name__)
+
+
+@make_world.register
+def _(question: Task, bank: Bank, alpha: Fraction, doubts: Doubts) -> AbstractWorld:
+    labelling = labelling_of(question)
+    return ListWorld(question.model, question.candidates, bank, alpha, labelling=labelling, doubts=doubts)
+
+
+@make_world.register
+def _(question: PlantTask, bank: Bank, alpha: Fraction, doubts: Doubts) -> AbstractWorld:
+    labelling = labelling_of(question)
+    if question.states is not None:
+        return ListWorld(question.model, question.states, bank, alpha, labelling=labelling, doubts=doubts)
+    return BooleanWorld(question.model, bank, alpha, labelling=labelling, doubts=doubts)
+
+
+@make_world.register
+def _(question: HiddenTask, bank: Bank, alpha: Fraction, doubts: Doubts) -> AbstractWorld:
+    labelling = labelling_of(question)
+    return HiddenWorld(question.model, question.belief, bank, alpha, labelling=labelling, doubts=doubts)
+
+
+@singledispatch
+def make_trigger(question: AbstractQuestion, nominal: int, doubts: Doubts) -> AbstractTrigger[Any]:
+    """The trigger of a run whose nominal is this candidate."""
+    raise NotImplementedError(type(question).__name__)
+
+
+@make_trigger.register(Task)
+@make_trigger.register(PlantTask)
+def _(question: Task | PlantTask, nominal: int, doubts: Doubts) -> AbstractTrigger[Any]:
+    return Trigger(question.model, nominal, doubts=doubts)
+
+
+@make_trigger.register
+def _(question: HiddenTask, nominal: int, doubts: Doubts) -> AbstractTrigger[Any]:
+    return BeliefTrigger(question.model, question.belief[nominal], doubts=doubts)
