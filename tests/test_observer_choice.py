@@ -104,8 +104,8 @@ def test_what_would_be_forgotten_is_looked_at_first() -> None:
     )
     question = PlantTask(model=plant, rule=StateRule(), actions=(0, 1, 2), cost=(Fraction(1),) * 3)
     world = BooleanWorld(plant, uniform_bank(range(4)), Fraction(1, 1000))
-    assert prefer_gentle(world, (0, 1, 2)) == (1, 2)
-    assert prefer_gentle(world, (0,)) == (0,)
+    assert prefer_gentle(plant, world, (0, 1, 2)) == (1, 2)
+    assert prefer_gentle(plant, world, (0,)) == (0,)
     options = ObserverSettings(question=question, alpha=Fraction(1, 1000), policy="eager")
     guard = Guard(options)
     assert Chooser(options).choose(world, guard, world.history) == 1
@@ -124,7 +124,7 @@ def test_actions_that_merge_are_used_when_gentle_ones_tell_nothing() -> None:
     task = pose(machine)
     options = ObserverSettings(question=task, alpha=Fraction(0), policy="eager")
     world = options.make_world(uniform_bank(range(3)), Fraction(0))
-    assert prefer_gentle(world, (0, 1)) == (0, 1)
+    assert prefer_gentle(machine, world, (0, 1)) == (0, 1)
 
 
 @given(machines(partial=True), st.lists(st.tuples(st.integers(0, 2), st.booleans()), max_size=5))

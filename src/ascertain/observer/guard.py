@@ -96,7 +96,7 @@ class Guard:
 class Reach:
     """The states of a partial model that may have been led to: by what was done, and, where that is asked for, read."""
 
-    def __init__(self, model: AbstractModel, states: Iterable[State], sees_readings: bool) -> None:
+    def __init__(self, model: AbstractModel, states: Iterable[State], sees_readings: bool = False) -> None:
         self._model, self._sees_readings = model, sees_readings
         self._current = states
 
