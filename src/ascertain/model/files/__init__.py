@@ -18,12 +18,10 @@ from ascertain.model.abstract import AbstractMachine, AbstractModel
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.files.text import read_text, write_whole
 from ascertain.model.hidden import HiddenModel
-from ascertain.model.machine import Machine
 from ascertain.model.network import BooleanNetwork
-from ascertain.model.noisy import NoisyMachine
 from ascertain.registry import Registry
 
-AnyModel: TypeAlias = Machine | NoisyMachine | BooleanPlant | HiddenModel
+AnyModel: TypeAlias = AbstractMachine | BooleanPlant | HiddenModel
 Options: TypeAlias = Mapping[str, Any]
 """By option: a word, or of a section what it says by key."""
 
