@@ -23,7 +23,7 @@ from ascertain.model.checks import (
     useless_actions,
 )
 from ascertain.model.files import read_listed, read_model, write_model
-from ascertain.model.files.json_hidden import parse_any_model
+from ascertain.model.files.json_model import parse_model_data
 from ascertain.model.hidden import HiddenModel, as_hidden, certain, keep_readings, make_belief, propagate
 from ascertain.pipeline.settle import settle
 from ascertain.problem.problem import HiddenProblem, read_any_problem, read_problem
@@ -174,33 +174,39 @@ def test_a_hidden_model_is_written_as_json_and_read_again(tmp_path_factory: pyte
     ("changes", "sentence"),
     [
         ({"kind": "hiden"}, "kind is 'hiden'; machine, noisy or hidden was expected"),
-        ({"colour": 1}, "unknown key 'colour'"),
-        ({"version": 2}, "version 1"),
-        ({"transitions": 3}, "transitions must be a list"),
-        ({"transitions": [["s", "a"]]}, r"transitions\[0\] is not understood"),
+        ({"colour": 1}, "'colour' is not a key of a model; known are format, .*readings$"),
+        ({"version": 2}, "version is the integer 2; this reader knows version 1"),
+        ({"transitions": 3}, "transitions is an integer; a list was expected"),
+        ({"transitions": [["s", "a"]]}, r"transitions\[0\] has 2 parts; \[state, action, \[\[next state, reading"),
         ({"transitions": [["s", "a", []]]}, r"transitions\[0\] lists no next state"),
         ({"transitions": [["s", "a", [["s", "y"]]]]}, r"\[next state, reading, probability\] was expected"),
         ({"transitions": [["s", "a", [["s", "y", 0.5]]]]}, "0.5 is not an exact number"),
         ({"transitions": [["s", "a", [["s", "y", "1/2"]]]]}, "the probabilities sum to 1/2"),
-        ({"transitions": [["s", "a", [["s", "y", "-1"]]]]}, "has a negative probability"),
+        ({"transitions": [["s", "a", [["s", "y", "-1"]]]]}, "the probability of 'y' is negative"),
         ({"transitions": [["s", "a", [["s", "y", 0]]]]}, "lists only zeros"),
         ({"transitions": [["s", "a", [["s", "y", 1], ["s", "y", 1]]]]}, "'s' and 'y' twice"),
-        ({"transitions": [["s", "a", [["s", "y", 1]]]] * 2}, "in state 's' again"),
-        ({"transitions": [["s", "a", [["t", "y", 1]]]], "states": ["s"]}, "names 't', which states does not list"),
-        ({"states": ["s", "s"]}, "states lists a name twice"),
+        (
+            {"transitions": [["s", "a", [["s", "y", 1]]]] * 2},
+            r"action 'a' in state 's' is given in transitions\[0\] already",
+        ),
+        (
+            {"transitions": [["s", "a", [["t", "y", 1]]]], "states": ["s"]},
+            "action 'a' in state 's' leads to 't', which is not a state",
+        ),
+        ({"states": ["s", "s"]}, "states lists 's' twice; names must differ"),
         ({"initial": {"s": "1/2"}}, "an initial belief: the probabilities sum to 1/2"),
-        ({"initial": [3]}, "a name in quotes was expected"),
+        ({"initial": [3]}, r"initial\[0\] is an integer; a name in quotes was expected"),
     ],
 )
 def test_what_is_wrong_with_a_hidden_json_model_is_said(changes: dict[str, object], sentence: str) -> None:
     data: dict[str, object] = {"kind": "hidden", "transitions": [["s", "a", [["s", "y", 1]]]]}
-    assert isinstance(parse_any_model(data, "m"), HiddenModel)
+    assert isinstance(parse_model_data(data, "m"), HiddenModel)
     with pytest.raises(AscertainError, match=sentence):
-        parse_any_model({**data, **changes}, "m")
+        parse_model_data({**data, **changes}, "m")
 
 
 def test_a_machine_may_say_its_kind_too() -> None:
-    model = parse_any_model({"kind": "machine", "transitions": [["s", "a", "y", "s"]]}, "m")
+    model = parse_model_data({"kind": "machine", "transitions": [["s", "a", "y", "s"]]}, "m")
     assert model.kind == "machine"
 
 

@@ -20,8 +20,7 @@ from ascertain.model.files import read_model, write_model
 from ascertain.model.files import text as text_module
 from ascertain.model.files.aalpy import from_aalpy, to_aalpy
 from ascertain.model.files.dot import parse_dot, write_dot
-from ascertain.model.files.dot_syntax import MAX_NESTING, Graph, parse_graph
-from ascertain.model.files.dot_tokens import id_text
+from ascertain.model.files.dot_syntax import MAX_NESTING, Digraph, id_text, parse_graph
 from ascertain.model.files.json_model import parse_model_data
 from ascertain.model.files.json_text import parse_json
 from ascertain.model.files.json_write import write_json
@@ -151,7 +150,7 @@ def test_graphviz_reads_the_same_graphs_from_real_files(models_dir: Path) -> Non
         assert plain_graph(parse_graph(text, path.name)) == read_by_graphviz(pygraphviz, text), path
 
 
-def plain_graph(graph: Graph) -> tuple[set[str], list[tuple[str, str, str]]]:
+def plain_graph(graph: Digraph) -> tuple[set[str], list[tuple[str, str, str]]]:
     edges = [(tail, head, id_text(given.get("label", ""))) for tail, head, given, _ in graph.edges]
     return set(graph.nodes), sorted(edges)
 

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from ascertain.errors import AscertainError, FileError, LimitError
 from ascertain.model.files import pomdp, pomdp_rows, pomdp_syntax, read_model, write_model
-from ascertain.model.files.pomdp import parse_pomdp
-from ascertain.model.files.pomdp_write import write_pomdp
+from ascertain.model.files.pomdp import parse_pomdp, write_pomdp
 from ascertain.model.hidden import HiddenModel, as_hidden, certain, keep_readings, make_belief, make_joint
 from ascertain.problem.problem import HiddenProblem, read_any_problem
 from tests.conftest import ROOT

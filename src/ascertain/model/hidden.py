@@ -265,7 +265,7 @@ def keep_readings(model: HiddenModel) -> HiddenModel:
     """The same plant with the last reading made part of the state: "t|y" is state t reached while y was read.
 
     The plain states stay, as those that the plant may begin in. Then every reading is a function of the state that is
-    entered, which is what Cassandra's files ask for (`model/files/pomdp_write.py`).
+    entered, which is what Cassandra's files ask for (`model/files/pomdp.py`).
     """
     entered = sorted({(t, y) for row in model.joint for law in row for t, y, _ in law})
     number: dict[tuple[State, Reading], State] = {pair: model.num_states + i for i, pair in enumerate(entered)}

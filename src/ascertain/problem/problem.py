@@ -16,8 +16,7 @@ from typing import Any, TypeAlias, cast
 from ascertain.errors import AscertainError, FileError, LimitError, TaskError
 from ascertain.model import BooleanPlant, Model
 from ascertain.model.boolean import MAX_ENUMERATED_BITS
-from ascertain.model.files.text import read_text
-from ascertain.model.files.toml_text import parse_toml
+from ascertain.model.files.text import parse_toml, read_text
 from ascertain.model.hidden import HiddenModel
 from ascertain.model.network import BooleanNetwork
 from ascertain.problem.fields import (

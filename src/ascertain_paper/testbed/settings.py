@@ -17,8 +17,7 @@ from typing import Any, cast, final
 from ascertain.errors import FileError, ModelError
 from ascertain.kernels.model.boolean_code import OPERATIONS
 from ascertain.model.boolean import REVERSIBLE
-from ascertain.model.files.text import read_text
-from ascertain.model.files.toml_text import parse_toml
+from ascertain.model.files.text import parse_toml, read_text
 from ascertain.rational import rational_field
 
 IRREVERSIBLE = tuple(op for op in OPERATIONS if op not in REVERSIBLE)

@@ -73,6 +73,10 @@ class NotAModel(FileError):
     """A file whose suffix models share with other things, and which is one of those: a problem file in TOML."""
 
 
+MAX_CELLS = 2**25
+"""States times actions; each table of a model then takes at most an eighth of a gibibyte."""
+
+
 FORMATS: Registry[Format] = Registry(
     Format, __name__, "ascertain.formats", lambda form: [suffix.removeprefix(".") for suffix in form.suffixes]
 )
@@ -118,6 +122,16 @@ def write_model(model: AbstractModel | BooleanNetwork, path: str | Path) -> None
         able = [suffix for other in FORMATS if isinstance(model, other.writes) for suffix in other.suffixes]
         raise FileError(f"{path}: {model.kind} models are not written as {Path(path).suffix}; use {' or '.join(able)}")
     write_whole(path, form.write(model).encode())
+
+
+def check_size(where: str, num_states: int, num_actions: int) -> tuple[int, int]:
+    """The shape of a model's tables: a few bytes of text can name many states and many actions, so it is bounded."""
+    if num_states * num_actions > MAX_CELLS:
+        raise FileError(
+            f"{where}: {num_states} states times {num_actions} actions are more than the {MAX_CELLS} table entries "
+            f"that are read; use fewer of either"
+        )
+    return num_states, num_actions
 
 
 def find_format(path: str | Path) -> Format:

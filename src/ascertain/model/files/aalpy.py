@@ -22,7 +22,7 @@ def to_aalpy(machine: Machine) -> Any:
     _check_exact(machine)
     if len(machine.initial) != 1:
         raise ModelError(f"the machine has {len(machine.initial)} initial states; AALpy wants exactly one")
-    automata = _import_automata()
+    automata = import_aalpy("automata")
     states = [automata.MealyState(name) for name in machine.states]
     for s, a in np.argwhere(machine.successor != UNDEFINED).tolist():
         states[s].transitions[machine.actions[a]] = states[machine.successor[s, a]]
@@ -36,7 +36,7 @@ def from_aalpy(automaton: Any) -> Machine:
     A Moore machine or DFA reads, after an action, the output of the state that was reached ("True" or "False" for a
     DFA); what it would read before any action is lost. Names are numbered as they appear, state by state.
     """
-    automata = _import_automata()
+    automata = import_aalpy("automata")
     if not isinstance(automaton, automata.MealyMachine | automata.MooreMachine | automata.Dfa):
         raise ModelError(
             f"a {type(automaton).__name__} is not a Mealy machine, Moore machine or DFA; those can be read"
@@ -91,8 +91,9 @@ def _output(state: Any, letter: Any, target: Any) -> Any:
     return target.output if hasattr(target, "output") else target.is_accepting
 
 
-def _import_automata() -> Any:
+def import_aalpy(module: str) -> Any:
+    """A module of AALpy, or one sentence that says how to install it."""
     try:
-        return import_module("aalpy.automata")
+        return import_module(f"aalpy.{module}")
     except ImportError:
         raise AscertainError("AALpy is not installed; install it with: pip install 'ascertain[aalpy]'") from None

@@ -20,15 +20,17 @@ from ascertain.errors import FileError, ModelError
 from ascertain.kernels.model.boolean_code import OPERATIONS
 from ascertain.model.boolean import MAX_BITS, BooleanPlant, Command, Gate
 from ascertain.model.files import AnyModel, Format, NotAModel, Options, Read
-from ascertain.model.files.json_hidden import parse_any_model
-from ascertain.model.files.json_text import named, near
-from ascertain.model.files.toml_text import parse_toml
+from ascertain.model.files.json_model import parse_model_data
+from ascertain.model.files.json_text import find_repeated, named, near, near_or_all
+from ascertain.model.files.text import parse_toml
 from ascertain.rational import rational_field
 
 MAX_CHARACTERS = 16 * 2**20
+"""Python's TOML reader takes about ten seconds for as many."""
 MAX_COMMANDS = 100_000
+"""An observer tries every command again and again; as many are tried in a second or so."""
 MAX_GATES = 64
-"""Of one command."""
+"""Of one command, which kernels run in one go for every candidate."""
 
 
 def parse_boolean(text: str, where: str) -> BooleanPlant:
@@ -47,7 +49,7 @@ def parse_boolean(text: str, where: str) -> BooleanPlant:
 
 def parse_table(data: dict[str, Any], where: str) -> AnyModel:
     """The model that a table inside a problem file describes: a plant if it says bits, else as JSON would have it."""
-    return plant_from_data(data, where) if "bits" in data else parse_any_model(data, where)
+    return plant_from_data(data, where) if "bits" in data else parse_model_data(data, where)
 
 
 def plant_from_data(data: Mapping[str, Any], where: str) -> BooleanPlant:
@@ -92,8 +94,7 @@ def _read_bits(value: object, where: str) -> tuple[str, ...]:
         raise FileError(f"{where}: bits lists {len(names)} names; 1 to {MAX_BITS} were expected")
     bits = tuple(_as_text(name, f"{where}: bits") for name in names)
     if len(set(bits)) < len(bits):
-        twice = next(name for name in bits if bits.count(name) > 1)
-        raise FileError(f"{where}: bits lists {named(twice)} twice; names must differ")
+        raise FileError(f"{where}: bits lists {named(find_repeated(bits))} twice; names must differ")
     return bits
 
 
@@ -120,9 +121,7 @@ def _read_gate(row: object, where: str, place: Mapping[str, int]) -> Gate:
         raise FileError(f'{where} has {len(parts)} parts; a list such as ["xor", "b0", "b1", "b2"] was expected')
     op = _as_text(parts[0], where)
     if op not in OPERATIONS:
-        raise FileError(
-            f"{where}: {named(op)} is not a gate{near(op, OPERATIONS) or f'; known are {_words(OPERATIONS)}'}"
-        )
+        raise FileError(f"{where}: {named(op)} is not a gate{near_or_all(op, OPERATIONS)}")
     target, *sources = (_find_bit(part, where, place) for part in parts[1:])
     try:
         return Gate(op, target, tuple(sources))
@@ -140,9 +139,7 @@ def _find_bit(value: object, where: str, place: Mapping[str, int]) -> int:
 def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], needed: tuple[str, ...], where: str) -> None:
     for key in table:
         if key not in known:
-            raise FileError(
-                f"{where}: {named(key)} is not known here{near(key, known) or f'; known are {_words(known)}'}"
-            )
+            raise FileError(f"{where}: {named(key)} is not known here{near_or_all(key, known)}")
     for key in needed:
         if key not in table:
             raise FileError(f"{where}: {key!r} is missing; a Boolean plant needs it")
@@ -158,10 +155,6 @@ def _as_text(value: object, where: str) -> str:
     if not isinstance(value, str) or not value:
         raise FileError(f"{where}: {named(value)} is not a name; a text was expected")
     return value
-
-
-def _words(known: tuple[str, ...]) -> str:
-    return ", ".join(known)
 
 
 def _command_text(plant: BooleanPlant, command: Command) -> str:

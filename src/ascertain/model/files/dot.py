@@ -12,27 +12,35 @@ node the name of the state, as a JSON string, where the id cannot be the name; o
     actions, readings    names in their order, also those that no transition uses
     initial              always [], when there is no initial state
     origin               an object that names, for each state, the machine it came from
+
+What is written is for Graphviz, LearnLib and AALpy where names are plain, and without loss for every name. Nodes stand
+in the order of the states, edges in the order of states and actions. A plain transition has the label `input/output`, a
+plain state its name as id. A name is plain when it is printable, has no backslash and no space at either end; an input
+must also have no slash, and a state must not be called like a pseudo-node, nor begin with "%", which Graphviz takes as
+no name. Attributes `ascertain` are written only where they are needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn, cast, final
 
 import numpy as np
 
 from ascertain.errors import FileError, ModelError
-from ascertain.model.files import Format, Options, Read
+from ascertain.model.files import Format, Options, Read, check_size
 from ascertain.model.files.dot_labels import LabelError, json_text, read_pairs
-from ascertain.model.files.dot_syntax import Attributes, Graph, parse_graph
-from ascertain.model.files.dot_tokens import id_text
-from ascertain.model.files.dot_write import write_dot
+from ascertain.model.files.dot_syntax import KEYWORDS, Attributes, Digraph, id_text, parse_graph
 from ascertain.model.files.json_text import NotStrict, decode_json
-from ascertain.model.files.tables import check_size
 from ascertain.model.machine import Machine
-from ascertain.types import UNDEFINED
+from ascertain.types import UNDEFINED, IntArray
 
 DRAWN_AS_NOTHING = frozenset({"none", "point", "plain", "plaintext"})
+"""Shapes that the tools which write .dot give to the node before an initial state."""
+BARE = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+"""Names that DOT needs no quotes for."""
 
 
 def parse_dot(text: str, name: str) -> Machine:
@@ -40,26 +48,19 @@ def parse_dot(text: str, name: str) -> Machine:
     return machine_of(parse_graph(text, name))
 
 
-def machine_of(graph: Graph) -> Machine:
+def machine_of(graph: Digraph) -> Machine:
     """The machine that a digraph draws."""
     try:
-        return _Reading(graph).machine()
+        return _Builder(graph).machine()
     except ModelError as error:
         raise FileError(f"{graph.where}: {error}") from None
 
 
-def _read(text: str, where: str, _: Options) -> Read:
-    return Read(parse_dot(text, where))
-
-
-DOT = Format("DOT", (".dot", ".gv"), _read, write_dot, (Machine,))
-
-
 @final
-class _Reading:
+class _Builder:
     """The numbering of states, actions and readings, and the transitions as four columns and where each stands."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Digraph) -> None:
         self.graph = graph
         extras = _read_extras(graph)
         self.no_initial = "initial" in extras
@@ -188,7 +189,7 @@ def _text(attributes: Attributes, key: str) -> str:
     return id_text(attributes.get(key, ""))
 
 
-def _find_starts(graph: Graph) -> set[str]:
+def _find_starts(graph: Digraph) -> set[str]:
     """The pseudo-nodes."""
     starts = {node for node in graph.nodes if node.startswith("__start")}
     hidden = {node for node, given in graph.nodes.items() if _text(given, "shape") in DRAWN_AS_NOTHING} - starts
@@ -204,7 +205,7 @@ def _is_labelled(attributes: Attributes) -> bool:
     return "input" in attributes or _text(attributes, "label").strip() != ""
 
 
-def _read_extras(graph: Graph) -> dict[str, Any]:
+def _read_extras(graph: Digraph) -> dict[str, Any]:
     """What the attribute `ascertain` of the graph says, checked."""
     if "ascertain" not in graph.attributes:
         return {}
@@ -241,3 +242,96 @@ EXTRAS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "initial": (lambda value: value == [], "an empty list"),
     "origin": (_is_table, "an object from states to names"),
 }
+"""What the graph's attribute `ascertain` may hold, how it is checked, and what was expected."""
+
+
+# ---------------------------------------------------------------------------------------------------------- writing
+
+
+def write_dot(machine: Machine) -> str:
+    """The text of a .dot file that reads back as the same machine."""
+    return "".join(f"{line}\n" for line in _lines(machine))
+
+
+def _lines(machine: Machine) -> Iterator[str]:
+    ids = _node_ids(machine.states)
+    yield "digraph g {"
+    extras = _extras(machine)
+    if extras:
+        yield f"    ascertain={quote(json.dumps(extras, separators=(',', ':')))};"
+    for node, name in zip(ids, machine.states, strict=True):
+        own = "" if _is_plain_state(name) else f" ascertain={quote(name)}"
+        yield f"    {node} [label={quote(name)}{own}];"
+    for s, a in np.argwhere(machine.successor != UNDEFINED).tolist():
+        t, y = int(machine.successor[s, a]), int(machine.output[s, a])
+        yield f"    {ids[s]} -> {ids[t]} [{_transition(machine.actions[a], machine.readings[y])}];"
+    for k, s in enumerate(machine.initial):
+        yield f'    __start{k} [label="" shape="none"];'
+        yield f"    __start{k} -> {ids[s]};"
+    yield "}"
+
+
+def quote(text: str) -> str:
+    """A JSON string, which is always a DOT string too; only text that is not printable is spelled in ASCII."""
+    return json.dumps(text, ensure_ascii=not text.isprintable())
+
+
+def _transition(action: str, reading: str) -> str:
+    label = f"label={quote(f'{action}/{reading}')}"
+    if _is_plain(action) and "/" not in action and _is_plain(reading):
+        return label
+    return f"{label} input={quote(action)} output={quote(reading)}"
+
+
+def _is_plain(name: str) -> bool:
+    return name != "" and name.isprintable() and "\\" not in name and name == name.strip()
+
+
+def _is_plain_state(name: str) -> bool:
+    return _is_plain(name) and not name.startswith(("__start", "%"))
+
+
+def _node_ids(states: tuple[str, ...]) -> list[str]:
+    """An id for each state: its name where that is plain, else one that is free."""
+    taken = set(states)
+    return [_bare_or_quoted(name) if _is_plain_state(name) else _free_id(s, taken) for s, name in enumerate(states)]
+
+
+def _bare_or_quoted(name: str) -> str:
+    return name if BARE.fullmatch(name) and name.lower() not in KEYWORDS else quote(name)
+
+
+def _free_id(s: int, taken: set[str]) -> str:
+    node = f"state{s}"
+    while node in taken:
+        node += "_"
+    taken.add(node)
+    return node
+
+
+def _extras(machine: Machine) -> dict[str, object]:
+    """What a reader would get wrong from the nodes and edges alone."""
+    extras: dict[str, object] = {}
+    if _appearing(machine.successor, None) != list(range(machine.num_actions)):
+        extras["actions"] = list(machine.actions)
+    if _appearing(machine.successor, machine.output) != list(range(len(machine.readings))):
+        extras["readings"] = list(machine.readings)
+    if not machine.initial:
+        extras["initial"] = []
+    if machine.origin:
+        extras["origin"] = dict(zip(machine.states, machine.origin, strict=True))
+    return extras
+
+
+def _appearing(successor: IntArray, output: IntArray | None) -> list[int]:
+    """The actions, or with a table the readings, in the order in which the transitions first show them."""
+    cells = np.argwhere(successor != UNDEFINED)
+    values = cells[:, 1] if output is None else output[cells[:, 0], cells[:, 1]]
+    return list(dict.fromkeys(values.tolist()))
+
+
+def _read(text: str, where: str, _: Options) -> Read:
+    return Read(parse_dot(text, where))
+
+
+DOT = Format("DOT", (".dot", ".gv"), _read, write_dot, (Machine,))

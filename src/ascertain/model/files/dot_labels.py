@@ -20,14 +20,14 @@ import json
 import re
 from typing import TypeAlias
 
-from ascertain.model.files.dot_syntax import Attributes
-from ascertain.model.files.dot_tokens import id_text
+from ascertain.model.files.dot_syntax import Attributes, id_text
+from ascertain.model.files.text import cut
 
-Pair: TypeAlias = tuple[str, str]
+InputOutput: TypeAlias = tuple[str, str]
 """An input and what is read."""
 
 SHOWN = 60
-"""Characters of a label that an error message repeats."""
+"""Characters of a label that an error message repeats: labels are longer than names."""
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "l": "\n", "r": "\n", "\\": "\\", '"': '"', "\n": ""}
@@ -39,7 +39,7 @@ class LabelError(ValueError):
     """A label that does not say a transition; the caller knows the file and line."""
 
 
-def read_pairs(attributes: Attributes) -> list[Pair]:
+def read_pairs(attributes: Attributes) -> list[InputOutput]:
     """The transitions of an edge; none where it has no label or an empty one."""
     if "input" in attributes and "output" in attributes:
         return [(json_text(attributes["input"]), json_text(attributes["output"]))]
@@ -57,7 +57,7 @@ def json_text(lexeme: str) -> str:
     try:
         return str(json.loads(joined, strict=False))
     except ValueError:
-        raise LabelError(f"{_shown(lexeme)} is not written with the escapes of a JSON string") from None
+        raise LabelError(f"{cut(lexeme, SHOWN)} is not written with the escapes of a JSON string") from None
 
 
 def _plain_text(label: str) -> str:
@@ -68,23 +68,25 @@ def _plain_text(label: str) -> str:
     return _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[0]), body) if "\\" in body else body
 
 
-def _from_lines(lines: list[str], label: str) -> list[Pair]:
+def _from_lines(lines: list[str], label: str) -> list[InputOutput]:
     lines = [line for line in lines if line]
     if all("/" in line for line in lines):
         return [_split(line, label) for line in lines]
     if len(lines) == 2 and lines[0].find("/") in (-1, len(lines[0]) - 1):
         return [_named(lines[0].removesuffix("/").strip(), re.sub(r"^/\s+", "", lines[1]), label)]
-    raise LabelError(f"the label {_shown(label)} has a line without '/'; a transition is written 'input / output'")
+    raise LabelError(f"the label {cut(label, SHOWN)} has a line without '/'; a transition is written 'input / output'")
 
 
-def _split(line: str, label: str) -> Pair:
+def _split(line: str, label: str) -> InputOutput:
     before, _, after = line.partition("/")
     return _named(before.strip(), after.strip(), label)
 
 
-def _named(action: str, reading: str, label: str) -> Pair:
+def _named(action: str, reading: str, label: str) -> InputOutput:
     if not action:
-        raise LabelError(f"the label {_shown(label)} has no input before '/'; a transition is written 'input / output'")
+        raise LabelError(
+            f"the label {cut(label, SHOWN)} has no input before '/'; a transition is written 'input / output'"
+        )
     return action, reading
 
 
@@ -115,21 +117,19 @@ def _add_text(row: list[list[str]], source: str, in_cell: bool) -> None:
         row.append([text])
 
 
-def _from_rows(rows: list[list[str]], label: str) -> list[Pair]:
+def _from_rows(rows: list[list[str]], label: str) -> list[InputOutput]:
     if all(len(row) == 1 for row in rows):
         return _from_lines([row[0] for row in rows], label)
     return [_from_cells(row, label) for row in rows]
 
 
-def _from_cells(row: list[str], label: str) -> Pair:
+def _from_cells(row: list[str], label: str) -> InputOutput:
     if len(row) == 1 and "/" in row[0]:
         return _split(row[0], label)
     if len(row) == 2:
         return _named(row[0].removesuffix("/").strip(), row[1], label)
     if len(row) == 3 and row[1] == "/":
         return _named(row[0], row[2], label)
-    raise LabelError(f"the label {_shown(label)} has a row of {len(row)} cells; 'input', '/', 'output' were expected")
-
-
-def _shown(label: str) -> str:
-    return label if len(label) <= SHOWN else label[: SHOWN - 3] + "..."
+    raise LabelError(
+        f"the label {cut(label, SHOWN)} has a row of {len(row)} cells; 'input', '/', 'output' were expected"
+    )

@@ -1,5 +1,9 @@
 """The DOT language: from the text of a digraph to its nodes and edges, with nothing yet said about machines.
 
+Words are names, numbers, strings, HTML and marks. Comments are /* ... */, // to the end of the line, and lines that
+begin with #. A word is kept as it was written, quotes and brackets included (a *lexeme*), since what an escape means
+depends on who asks. All repetitions are possessive, so no text takes more than one pass.
+
     graph     :  ["strict"] "digraph" [id] "{" {statement [";"]} "}"
     statement :  id "=" id  |  ("graph" | "node" | "edge") lists  |  group {"->" group} [lists]
     group     :  id [":" id [":" id]]  |  ["subgraph" [id]] "{" {statement [";"]} "}"
@@ -22,7 +26,7 @@ from itertools import pairwise
 from typing import NoReturn, TypeAlias, final
 
 from ascertain.errors import FileError
-from ascertain.model.files.dot_tokens import KEYWORDS, NAME, NUMBER, STRING, Tokens, id_text, is_id, line_of
+from ascertain.model.files.text import cut
 
 Attributes: TypeAlias = dict[str, str]
 """Attribute to value as written."""
@@ -32,12 +36,29 @@ Members: TypeAlias = dict[str, None]
 """The nodes of a subgraph, in order."""
 
 MAX_NESTING = 64
-"""Subgraphs within subgraphs."""
+"""Subgraphs within subgraphs: the parser calls itself for each, and Python's stack is not deep."""
 MAX_NODES = 2**20
+"""Each takes some hundred bytes, so that no file of MAX_BYTES fills the memory."""
 MAX_UNWRITTEN = 2**17
 """Transitions beyond those that are written out: subgraphs, and the label of an `edge` statement, stand for many."""
 EDGE_DEFAULTS = ("label", "input", "output")
 """The attributes that an `edge` statement can give to a transition."""
+
+KEYWORDS = frozenset({"strict", "graph", "digraph", "node", "edge", "subgraph"})
+MARKS = frozenset(["", "->", "--", *"{}[]=;,:+"])
+"""What is no id; the empty lexeme stands for the end of the file."""
+SHOWN = 40
+"""Characters of a lexeme that an error message repeats: enough to find it in the line that is named."""
+
+NAME = r"[A-Za-z_\x80-\U0010ffff][A-Za-z_0-9\x80-\U0010ffff]*+(?!\.)"
+NUMBER = r"-?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?+)(?![A-Za-z_.\x80-\U0010ffff])"
+STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+
+_SKIP = r"(?:^[ \t]*+\#[^\n]*+|[ \t\r]++|\n|//[^\n]*+|/\*.*?\*/)*+"
+_NEXT = re.compile(rf"{_SKIP}({NAME}|{NUMBER}|{STRING}|->|--|[{{}}\[\]=;,:+])?+", re.DOTALL | re.MULTILINE)
+_BRACKET = re.compile(r"<!--.*?(?:-->|\Z)|[<>]", re.DOTALL)
+_STRANGE = re.compile(rf"[^\s\[\]{{}};,\"]{{1,{SHOWN}}}")
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 _SIMPLE = rf'{NAME}|{NUMBER}|"[^"\\]*+"'
 _OUTSIDE = r'[^"\\\[\]{}<>/#]*+'
@@ -49,9 +70,25 @@ QUICK = re.compile(
 )
 
 
+def is_id(lexeme: str) -> bool:
+    """Whether a lexeme may name something: a name that is no keyword, a number, a string or HTML."""
+    return lexeme not in MARKS and lexeme.lower() not in KEYWORDS
+
+
+def id_text(lexeme: str) -> str:
+    """What an id says. In a string, DOT itself knows two escapes only: a quote, and a line that goes on."""
+    if lexeme[:1] == "<":
+        return lexeme[1:-1]
+    if lexeme[:1] != '"':
+        return lexeme
+    if "\\" not in lexeme:
+        return lexeme[1:-1]
+    return _ESCAPE.sub(lambda found: {'"': '"', "\n": ""}.get(found[1], found[0]), lexeme[1:-1])
+
+
 @final
 @dataclass
-class Graph:
+class Digraph:
     """What a digraph says: nodes in the order in which they first appear, edges in the order of the text."""
 
     text: str
@@ -62,7 +99,7 @@ class Graph:
 
     def line(self, offset: int) -> int:
         """The line of a place in the text."""
-        return line_of(self.text, offset)
+        return 1 + self.text.count("\n", 0, offset)
 
     def fail(self, offset: int, message: str) -> NoReturn:
         """Raise the sentence, with file and line before it."""
@@ -79,9 +116,93 @@ class Graph:
             )
 
 
-def parse_graph(text: str, where: str, *, quick: bool = True) -> Graph:
+@final
+class DotTokens:
+    """A text read word by word: `lexeme` is the current one, from `offset` to `end`."""
+
+    def __init__(self, graph: Digraph) -> None:
+        self.graph, self.text = graph, graph.text
+        self.lexeme = ""
+        self.offset = self.end = 0
+
+    def at(self, *lexemes: str) -> bool:
+        """Whether the current lexeme is one of these."""
+        return self.lexeme in lexemes
+
+    def at_word(self, *keywords: str) -> bool:
+        """Whether the current lexeme is one of these keywords, in capitals or not."""
+        return self.lexeme.lower() in keywords
+
+    def go_to(self, offset: int) -> None:
+        """Read the first lexeme from a place on."""
+        self.end = offset
+        self.advance()
+
+    def advance(self) -> None:
+        """Read the next lexeme."""
+        found = _NEXT.match(self.text, self.end)
+        assert found is not None  # it matches nothing at all as well
+        self.end = found.end()
+        lexeme = found[1]
+        if lexeme is not None:
+            self.lexeme, self.offset = lexeme, self.end - len(lexeme)
+            return
+        self.offset = self.end
+        if self.text.startswith("<", self.offset):
+            self.end = self.html_end()
+        elif self.offset < len(self.text):
+            self.fail(self.strange())
+        self.lexeme = self.text[self.offset : self.end]
+
+    def html_end(self) -> int:
+        """Where the bracket at hand is closed; comments do not count."""
+        depth = 0
+        for bracket in _BRACKET.finditer(self.text, self.offset):
+            depth += {"<": 1, ">": -1}.get(bracket[0], 0)
+            if depth == 0:
+                return bracket.end()
+        return self.fail("the HTML that begins here is not closed; each '<' needs its '>'")
+
+    def take_id(self, wanted: str) -> str:
+        """Pass an id and return it as it was written, strings joined by '+' as one."""
+        first = self.lexeme
+        if not is_id(first):
+            hint = "; put quotes around it" if self.at_word(*KEYWORDS) else ""
+            self.fail(f"found {self.found()} where {wanted} was expected{hint}")
+        self.advance()
+        if not (self.at("+") and first[0] == '"'):
+            return first
+        parts = [first[1:-1]]
+        while self.at("+"):
+            self.advance()
+            if self.lexeme[:1] != '"':
+                self.fail(f"found {self.found()} after '+'; a string in quotes was expected")
+            parts.append(self.lexeme[1:-1])
+            self.advance()
+        return f'"{"".join(parts)}"'
+
+    def strange(self) -> str:
+        """What to say of text that is no lexeme."""
+        rest = self.text[self.offset : self.offset + 2]
+        if rest[0] == '"':
+            return "the string that begins here is not closed; add '\"'"
+        if rest == "/*":
+            return "the comment that begins here is not closed; add '*/'"
+        word = _STRANGE.match(self.text, self.offset)
+        return f"{(word[0] if word else rest[0])!r} is not DOT; a name with such characters needs quotes around it"
+
+    def found(self) -> str:
+        """The current lexeme for an error message."""
+        return repr(cut(self.lexeme, SHOWN)) if self.lexeme else "the end of the file"
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise the sentence, with file and line before it."""
+        self.graph.fail(self.offset, message)
+
+
+def parse_graph(text: str, where: str, *, quick: bool = True) -> Digraph:
     """The digraph in a text; `where` begins every error message. `quick=False` sends everything through the grammar."""
-    graph = Graph(text, where)
+    graph = Digraph(text, where)
     _Parser(graph, quick).parse()
     return graph
 
@@ -90,10 +211,10 @@ def parse_graph(text: str, where: str, *, quick: bool = True) -> Graph:
 class _Parser:
     """One pass over the text, a method for each line of the grammar."""
 
-    def __init__(self, graph: Graph, quick: bool) -> None:
+    def __init__(self, graph: Digraph, quick: bool) -> None:
         self.graph = graph
         self.quick = quick
-        self.tokens = Tokens(graph.text, graph.where)
+        self.tokens = DotTokens(graph)
         self.names: dict[str, str] = {}
         self.spelled: dict[str, Attributes] = {}
 

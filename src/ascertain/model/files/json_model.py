@@ -13,52 +13,77 @@ list leaves out is then an error. Without them names are numbered as they appear
 transitions from left to right. `origin` says, state by state, which machine of a union it came from. `laws` fixes the
 order of the tables of a noisy model, and makes a model noisy that has none. The same schema, as plain data, serves the
 inline table of a problem file, where `format` and `version` may be left out, as they may be everywhere.
+
+In a hidden model a transition lists where it may lead:
+
+    {"kind": "hidden",
+     "initial": {"left": "1/2", "right": "1/2"},
+     "transitions": [["left", "listen", [["left", "hear-left", "17/20"], ["left", "hear-right", "3/20"]]], ...]}
+
+It is state, action, and a list of [next state, reading, probability]. `initial` is a name, a table of names and
+probabilities, or a list of such tables, one for each belief that the plant may begin with.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 from typing import Any, cast, final
 
 import numpy as np
 
 from ascertain.errors import FileError, ModelError
-from ascertain.model.files.json_text import find_repeated, named, near
-from ascertain.model.files.json_write import FORMAT, VERSION
-from ascertain.model.files.tables import check_size
+from ascertain.model.files import Format, Options, Read, check_size
+from ascertain.model.files.json_text import find_repeated, named, near, near_or_all, parse_json
+from ascertain.model.files.json_write import FORMAT, VERSION, write_json
+from ascertain.model.hidden import Belief, HiddenModel, JointLaw, make_joint
 from ascertain.model.machine import Machine
 from ascertain.model.noisy import Law, NoisyMachine, make_law
 from ascertain.rational import have_small_denominator, rational_field
 from ascertain.types import UNDEFINED
 
-KEYS = ("format", "version", "initial", "transitions", "states", "actions", "readings", "laws", "origin")
+HIDDEN_KEYS = ("format", "version", "initial", "transitions", "states", "actions", "readings")
+KEYS = (*HIDDEN_KEYS, "laws", "origin")
 TRANSITION = "[state, action, reading, next state]"
+HIDDEN_TRANSITION = "[state, action, [[next state, reading, probability], ...]]"
+MAX_LAWS = 2_000_000
+"""States times actions of a hidden model, which holds a law as a Python tuple for each: some hundred megabytes."""
 
 
-def parse_model_data(data: object, where: str) -> Machine | NoisyMachine:
+def parse_model_data(data: object, where: str) -> Machine | NoisyMachine | HiddenModel:
     """The model that plain data describe (tables, lists, strings, integers, fractions); `where` begins every error."""
+    if not isinstance(data, dict):
+        raise FileError(f"{where}: {_kind(data)} stands where a model should; a table with 'transitions' was expected")
+    fields = dict(cast("dict[str, Any]", data))
+    kind = fields.pop("kind", "machine")
+    if kind not in ("machine", "noisy", "hidden"):
+        raise FileError(f"{where}: kind is {named(kind)}; machine, noisy or hidden was expected")
+    hidden = kind == "hidden"
+    _check_keys(fields, where, HIDDEN_KEYS if hidden else KEYS, HIDDEN_TRANSITION if hidden else TRANSITION)
     try:
-        return _Reading(_check_keys(data, where), where).model()
+        return _read_hidden(_Fields(fields, where)) if hidden else _read_machine(_Fields(fields, where))
     except ModelError as error:
         raise FileError(f"{where}: {error}") from None
 
 
-def _check_keys(data: object, where: str) -> dict[str, Any]:
-    if not isinstance(data, dict):
-        raise FileError(f"{where}: {_kind(data)} stands where a model should; a table with 'transitions' was expected")
-    fields = cast("dict[str, Any]", data)
+def _read(text: str, where: str, _: Options) -> Read:
+    return Read(parse_model_data(parse_json(text, where), where))
+
+
+JSON = Format("JSON", (".json",), _read, write_json, (Machine, NoisyMachine, HiddenModel))
+
+
+def _check_keys(fields: dict[str, Any], where: str, known: tuple[str, ...], transition: str) -> None:
     for key in fields:
-        if key not in KEYS:
-            known = near(str(key), KEYS) or f"; known are {', '.join(KEYS)}"
-            raise FileError(f"{where}: {named(key)} is not a key of a model{known}")
+        if key not in known:
+            raise FileError(f"{where}: {named(key)} is not a key of a model{near_or_all(str(key), known)}")
     if fields.get("format", FORMAT) != FORMAT:
         raise FileError(f"{where}: format is {_short(fields['format'])}; {FORMAT!r} was expected")
     version = fields.get("version", VERSION)
     if type(version) is not int or version != VERSION:
         raise FileError(f"{where}: version is {_short(version)}; this reader knows version {VERSION}")
     if "transitions" not in fields:
-        raise FileError(f"{where}: 'transitions' is missing; a list of {TRANSITION} was expected")
-    return fields
+        raise FileError(f"{where}: 'transitions' is missing; a list of {transition} was expected")
 
 
 @final
@@ -81,8 +106,8 @@ class _Numbers:
 
 
 @final
-class _Reading:
-    """The numbering of names and laws, and the transitions as rows of numbers."""
+class _Fields:
+    """What stands under the keys of a model, while its names are numbered. A *place* says where in the file."""
 
     def __init__(self, fields: dict[str, Any], where: str) -> None:
         self.fields = fields
@@ -90,33 +115,8 @@ class _Reading:
         self.state = _Numbers("state", self.names("states"))
         self.action = _Numbers("action", self.names("actions"))
         self.reading = _Numbers("reading", self.names("readings"))
-        self.laws: dict[Law, int] = {}
-        self.cells: dict[tuple[int, int], tuple[int, int, int]] = {}
-        """(s, a) to (reading or law, successor, position in the list)."""
-
-    def model(self) -> Machine | NoisyMachine:
-        rows = self.list_of("transitions")
-        noisy = "laws" in self.fields or any(isinstance(part, dict) for row in rows for part in _parts(row))
-        initial = self.read_initial()
-        for i, law in enumerate(self.list_of("laws")):
-            if self.laws.setdefault(self.read_law(law, f"laws[{i}]"), i) != i:
-                raise FileError(f"{self.where}: laws[{i}] is listed before; each law may stand once")
-        for i, row in enumerate(rows):
-            self.read_transition(row, i, noisy)
-        return self.build(initial, noisy)
-
-    def build(self, initial: tuple[int, ...], noisy: bool) -> Machine | NoisyMachine:
-        shape = check_size(self.where, len(self.state.number), len(self.action.number))
-        successor = np.full(shape, UNDEFINED, dtype=np.int32)
-        behaviour = successor.copy()
-        for cell, (k, t, _) in self.cells.items():
-            behaviour[cell], successor[cell] = k, t
-        states, actions, readings = (tuple(sort.number) for sort in (self.state, self.action, self.reading))
-        skeleton: dict[str, Any] = {"states": states, "actions": actions, "readings": readings, "initial": initial}
-        skeleton |= {"successor": successor, "origin": tuple(self.names("origin", distinct=False) or ())}
-        if noisy:
-            return NoisyMachine(**skeleton, law=behaviour, laws=tuple(self.laws))
-        return Machine(**skeleton, output=behaviour)
+        self.first: dict[tuple[str, str], int] = {}
+        """By state and action: which transition is about them."""
 
     def list_of(self, key: str) -> list[Any]:
         value = self.fields.get(key, [])
@@ -138,57 +138,173 @@ class _Reading:
             raise FileError(f"{self.where}: {place} is {_kind(value)}; a name in quotes was expected")
         return value
 
-    def read_initial(self) -> tuple[int, ...]:
-        value = self.fields.get("initial", [])
-        names = [value] if isinstance(value, str) else self.names("initial") or []
-        return tuple(self.state.of(name, f"{self.where}: initial: {named(name)}") for name in names)
+    def parts(self, value: object, count: int, place: str, expected: str) -> list[Any]:
+        parts = _parts(value)
+        if len(parts) != count:
+            what = f"has {len(parts)} parts" if isinstance(value, list) else f"is {_kind(value)}"
+            raise FileError(f"{self.where}: {place} {what}; {expected} was expected")
+        return parts
 
-    def read_transition(self, row: object, i: int, noisy: bool) -> None:
-        place = f"transitions[{i}]"
-        parts = _parts(row)
-        if len(parts) != 4:
-            what = f"has {len(parts)} parts" if isinstance(row, list) else f"is {_kind(row)}"
-            raise FileError(f"{self.where}: {place} {what}; {TRANSITION} was expected")
-        source, action, target = (self.name(parts[k], f"{place}[{k}]") for k in (0, 1, 3))
-        here = f"{self.where}: {place}"
+    def cell(self, source: str, action: str, i: int) -> tuple[int, int]:
+        """The numbers of the state and the action that transition i is about."""
+        here = f"{self.where}: transitions[{i}]"
         s = self.state.of(source, f"{here}: {named(source)}")
-        a = self.action.of(action, f"{here}: {named(action)}")
-        k = self.read_reading(parts[2], f"{place}[2]", noisy)
-        t = self.state.of(
-            target, f"{here}: action {named(action)} in state {named(source)} leads to {named(target)}, which"
-        )
-        if (s, a) in self.cells:
-            first = f"transitions[{self.cells[s, a][2]}]"
+        return s, self.action.of(action, f"{here}: {named(action)}")
+
+    def claim(self, source: str, action: str, i: int) -> None:
+        """Transition i is about this state and action, and no other one may be."""
+        first = self.first.setdefault((source, action), i)
+        if first != i:
             raise FileError(
-                f"{here}: action {named(action)} in state {named(source)} is given in {first} already; once is right"
+                f"{self.where}: transitions[{i}]: action {named(action)} in state {named(source)} is given in "
+                f"transitions[{first}] already; once is right"
             )
-        self.cells[s, a] = k, t, i
 
-    def read_reading(self, value: object, place: str, noisy: bool) -> int:
-        """The number of the reading, or of its law in a noisy model."""
-        if noisy:
-            table: object = cast("object", value) if isinstance(value, dict) else {self.name(value, place): 1}
-            return self.laws.setdefault(self.read_law(table, place), len(self.laws))
-        name = self.name(value, place)
-        return self.reading.of(name, f"{self.where}: {place}: {named(name)}")
+    def target(self, name: str, source: str, action: str, i: int) -> int:
+        return self.state.of(
+            name,
+            f"{self.where}: transitions[{i}]: action {named(action)} in state {named(source)} leads to {named(name)}, "
+            "which",
+        )
 
-    def read_law(self, table: object, place: str) -> Law:
-        if not isinstance(table, dict):
-            raise FileError(f"{self.where}: {place} is {_kind(table)}; a table of readings was expected")
-        law: dict[int, Fraction] = {}
-        for name, value in cast("dict[Any, Any]", table).items():
-            p = rational_field(value, f"{self.where}: {place}: the probability of {named(name)}", FileError)
-            if p < 0:
-                raise FileError(f"{self.where}: {place}: the probability of {named(name)} is negative")
-            y = self.reading.of(self.name(name, f"a reading of {place}"), f"{self.where}: {place}: {named(name)}")
-            law[y] = p
-        if not have_small_denominator(law.values()):
+    def probability(self, value: object, of: object, place: str) -> Fraction:
+        p = rational_field(value, f"{self.where}: {place}: the probability of {named(of)}", FileError)
+        if p < 0:
+            raise FileError(f"{self.where}: {place}: the probability of {named(of)} is negative")
+        return p
+
+    def check_denominators(self, values: Collection[Fraction], place: str) -> None:
+        if not have_small_denominator(values):
             raise FileError(f"{self.where}: {place}: the probabilities need a huge common denominator; round them")
-        total = sum(law.values(), Fraction(0))
-        if total != 1:
-            what = f"sum to {total}" if max(total.as_integer_ratio()) < 10**12 else "do not sum to 1"
-            raise FileError(f"{self.where}: {place}: the probabilities {what}; they must sum to 1")
-        return make_law(law)
+
+    def skeleton(self) -> dict[str, tuple[str, ...]]:
+        """All names, by what a model calls them."""
+        return {
+            "states": tuple(self.state.number),
+            "actions": tuple(self.action.number),
+            "readings": tuple(self.reading.number),
+        }
+
+
+# ------------------------------------------------------------------------------------------ machines, noisy and not
+
+
+def _read_machine(said: _Fields) -> Machine | NoisyMachine:
+    rows = said.list_of("transitions")
+    noisy = "laws" in said.fields or any(isinstance(part, dict) for row in rows for part in _parts(row))
+    initial = _read_initial(said)
+    laws: dict[Law, int] = {}
+    for i, table in enumerate(said.list_of("laws")):
+        if laws.setdefault(_read_law(said, table, f"laws[{i}]"), i) != i:
+            raise FileError(f"{said.where}: laws[{i}] is listed before; each law may stand once")
+    cells: list[tuple[int, int, int, int]] = []
+    for i, row in enumerate(rows):
+        place = f"transitions[{i}]"
+        parts = said.parts(row, 4, place, TRANSITION)
+        source, action, target = (said.name(parts[k], f"{place}[{k}]") for k in (0, 1, 3))
+        s, a = said.cell(source, action, i)
+        k = _read_reading(said, parts[2], f"{place}[2]", laws if noisy else None)
+        cells.append((s, a, k, said.target(target, source, action, i)))
+        said.claim(source, action, i)
+    shape = check_size(said.where, len(said.state.number), len(said.action.number))
+    s, a, k, t = np.array(cells, dtype=np.int32).reshape(-1, 4).T
+    successor = np.full(shape, UNDEFINED, dtype=np.int32)
+    behaviour = successor.copy()
+    successor[s, a], behaviour[s, a] = t, k
+    rest: dict[str, Any] = {"initial": initial, "successor": successor}
+    rest["origin"] = tuple(said.names("origin", distinct=False) or ())
+    if noisy:
+        return NoisyMachine(**said.skeleton(), **rest, law=behaviour, laws=tuple(laws))
+    return Machine(**said.skeleton(), **rest, output=behaviour)
+
+
+def _read_initial(said: _Fields) -> tuple[int, ...]:
+    value = said.fields.get("initial", [])
+    names = [value] if isinstance(value, str) else said.names("initial") or []
+    return tuple(said.state.of(name, f"{said.where}: initial: {named(name)}") for name in names)
+
+
+def _read_reading(said: _Fields, value: object, place: str, laws: dict[Law, int] | None) -> int:
+    """The number of the reading, or of its law in a noisy model."""
+    if laws is None:
+        name = said.name(value, place)
+        return said.reading.of(name, f"{said.where}: {place}: {named(name)}")
+    table: object = cast("object", value) if isinstance(value, dict) else {said.name(value, place): 1}
+    return laws.setdefault(_read_law(said, table, place), len(laws))
+
+
+def _read_law(said: _Fields, table: object, place: str) -> Law:
+    if not isinstance(table, dict):
+        raise FileError(f"{said.where}: {place} is {_kind(table)}; a table of readings was expected")
+    law: dict[int, Fraction] = {}
+    for name, value in cast("dict[Any, Any]", table).items():
+        p = said.probability(value, name, place)
+        y = said.reading.of(said.name(name, f"a reading of {place}"), f"{said.where}: {place}: {named(name)}")
+        law[y] = p
+    said.check_denominators(law.values(), place)
+    total = sum(law.values(), Fraction(0))
+    if total != 1:
+        what = f"sum to {total}" if max(total.as_integer_ratio()) < 10**12 else "do not sum to 1"
+        raise FileError(f"{said.where}: {place}: the probabilities {what}; they must sum to 1")
+    return make_law(law)
+
+
+# --------------------------------------------------------------------------------------------------- hidden models
+
+
+def _read_hidden(said: _Fields) -> HiddenModel:
+    value: Any = said.fields.get("initial", [])
+    several: list[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]
+    initial = tuple(_read_belief(said, one, f"initial[{i}]") for i, one in enumerate(several))
+    laws: dict[tuple[int, int], JointLaw] = {}
+    for i, row in enumerate(said.list_of("transitions")):
+        place = f"transitions[{i}]"
+        parts = said.parts(row, 3, place, HIDDEN_TRANSITION)
+        source, action = (said.name(parts[k], f"{place}[{k}]") for k in (0, 1))
+        cell = said.cell(source, action, i)
+        said.claim(source, action, i)
+        laws[cell] = _read_joint(said, parts[2], source, action, i)
+    num_states, num_actions = check_size(said.where, len(said.state.number), len(said.action.number))
+    if num_states * num_actions > MAX_LAWS:
+        raise FileError(f"{said.where}: {num_states * num_actions} states times actions; at most {MAX_LAWS} are read")
+    joint = tuple(tuple(laws.get((s, a), ()) for a in range(num_actions)) for s in range(num_states))
+    return HiddenModel(**said.skeleton(), joint=joint, initial=initial)
+
+
+def _read_belief(said: _Fields, value: Any, place: str) -> Belief:
+    table = cast("dict[str, Any]", value) if isinstance(value, dict) else {said.name(value, place): 1}
+    belief = {
+        said.state.of(name, f"{said.where}: {place}: {named(name)}"): said.probability(p, name, place)
+        for name, p in table.items()
+    }
+    said.check_denominators(belief.values(), place)
+    return tuple((s, p) for s, p in sorted(belief.items()) if p)
+
+
+def _read_joint(said: _Fields, ends: Any, source: str, action: str, i: int) -> JointLaw:
+    law: dict[tuple[int, int], Fraction] = {}
+    place = f"transitions[{i}]"
+    if not isinstance(ends, list) or not ends:
+        raise FileError(
+            f"{said.where}: {place} lists no next state; [[next state, reading, probability], ...] was expected"
+        )
+    for j, end in enumerate(cast("list[Any]", ends)):
+        here = f"{place}[2][{j}]"
+        parts = said.parts(end, 3, here, "[next state, reading, probability]")
+        target, reading = (said.name(parts[k], f"{here}[{k}]") for k in (0, 1))
+        t = said.target(target, source, action, i)
+        y = said.reading.of(reading, f"{said.where}: {here}: {named(reading)}")
+        if (t, y) in law:
+            raise FileError(f"{said.where}: {place} lists {named(target)} and {named(reading)} twice; once is right")
+        law[t, y] = said.probability(parts[2], reading, here)
+    said.check_denominators(law.values(), place)
+    joint = make_joint(law)
+    if not joint:
+        raise FileError(f"{said.where}: {place} lists only zeros; the probabilities must sum to 1")
+    return joint
+
+
+# ---------------------------------------------------------------------------------------------------- what was read
 
 
 def _parts(row: object) -> list[Any]:
@@ -204,6 +320,7 @@ _KINDS = {
     "list": "a list",
     "dict": "a table",
 }
+"""What JSON calls the types that Python's reader gives."""
 
 
 def _kind(value: object) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import Any, NoReturn
 
 from ascertain.errors import FileError, did_you_mean
+from ascertain.model.files.text import cut
 
 SHOWN = 80
-"""Characters of a name that an error message repeats."""
+"""Characters of a name that an error message repeats: a line or less, so that the sentence stays readable."""
 COMPARED = 1000
-"""Names among which an error message looks for the one that was meant."""
+"""Names among which an error message looks for the one that was meant; comparing with each takes microseconds."""
 
 
 def parse_json(text: str, where: str) -> object:
@@ -76,11 +77,15 @@ def find_repeated(names: Iterable[str]) -> str:
 
 def named(value: object) -> str:
     """A name in quotes for an error message, cut where it is long."""
-    text = str(value)
-    return repr(text if len(text) <= SHOWN else text[: SHOWN - 3] + "...")
+    return repr(cut(str(value), SHOWN))
 
 
 def near(name: str, known: Iterable[str]) -> str:
     """`did_you_mean` within bounds, since a file may hold many names and long ones."""
     few = islice((other for other in known if len(other) <= SHOWN), COMPARED)
     return did_you_mean(name, few) if len(name) <= SHOWN else ""
+
+
+def near_or_all(name: str, known: Collection[str]) -> str:
+    """The tail of an error message: the known word that was meant, or else all of them."""
+    return near(name, known) or f"; known are {', '.join(known)}"

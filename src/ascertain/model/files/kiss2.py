@@ -29,7 +29,9 @@ from ascertain.types import UNDEFINED, IntArray
 DontCare: TypeAlias = Literal["forbidden", "completed"]
 
 MAX_INPUT_BITS = 20
+"""A machine has an action for each valuation of the inputs: a million."""
 MAX_OUTPUT_BITS = 256
+"""More than any circuit of the benchmarks has; a reading is one word of so many characters."""
 MAX_CELLS = 2**24
 """States times valuations of the inputs, and what all lines say of them; as many are read in a second or so."""
 _BITS = frozenset("01-")
@@ -39,7 +41,7 @@ _IGNORED = (".start_kiss", ".end_kiss", ".ilb", ".ob", ".e", ".end")
 
 @final
 @dataclass(frozen=True)
-class Row:
+class KissRow:
     """A line of the table; `state` None stands for every state, `target` None for an open next state."""
 
     line: int
@@ -58,7 +60,7 @@ class KissTable:
     num_inputs: int
     num_outputs: int
     reset: str
-    rows: tuple[Row, ...]
+    rows: tuple[KissRow, ...]
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -98,7 +100,7 @@ def parse_kiss2(text: str, where: str) -> KissTable:
     """The table in the text of a KISS2 file; `where` begins every error message."""
     sizes: dict[str, int] = {}
     resets: dict[int, str] = {}
-    rows: list[Row] = []
+    rows: list[KissRow] = []
     for line, fields in _lines(text):
         here = f"{where}:{line}"
         if fields[0] in sizes or (fields[0] == ".r" and resets):
@@ -176,7 +178,7 @@ class _Filling:
         self.cells = np.full((len(states), *[2] * table.num_inputs), UNDEFINED, dtype=np.int32)
         self.said: dict[tuple[int, str], int] = {}
 
-    def add(self, row: Row) -> None:
+    def add(self, row: KissRow) -> None:
         s = slice(None) if row.state is None else self.number[row.state]
         view = self.cells[(s, *(slice(None) if bit == "-" else int(bit) for bit in row.inputs), ...)]
         target = UNDEFINED if row.target is None else self.number[row.target]
@@ -226,7 +228,7 @@ def _read_size(fields: list[str], here: str) -> int:
     return size
 
 
-def _read_row(fields: list[str], line: int, sizes: dict[str, int], here: str) -> Row:
+def _read_row(fields: list[str], line: int, sizes: dict[str, int], here: str) -> KissRow:
     if ".i" not in sizes or ".o" not in sizes:
         _fail(here, "the table begins before .i and .o say how many bits inputs and outputs have")
     if len(fields) != 4:
@@ -236,10 +238,10 @@ def _read_row(fields: list[str], line: int, sizes: dict[str, int], here: str) ->
     _check_bits("output", output, sizes[".o"], here)
     if state == "-":
         _fail(here, "'-' is no present state; name one, or write * for every one")
-    return Row(line, inputs, None if state == "*" else state, None if target in "*-" else target, output)
+    return KissRow(line, inputs, None if state == "*" else state, None if target in "*-" else target, output)
 
 
-def _find_reset(rows: list[Row], resets: dict[int, str], where: str) -> str:
+def _find_reset(rows: list[KissRow], resets: dict[int, str], where: str) -> str:
     """The state that `.r` names, else that of the first line that has one."""
     named = dict.fromkeys(name for row in rows for name in (row.state, row.target) if name is not None)
     for line, reset in resets.items():

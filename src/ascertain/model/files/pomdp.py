@@ -16,31 +16,37 @@ lines write over earlier ones, and what no line says is 0. States, actions and r
 from 0; where a listed name is a number itself, numbers are names. Numbers are exact as they are written, and 1/3 is
 read too. A row of T or O must sum to one exactly; a row that is off by rounding is refused, unless the caller asks for
 it to be renormalised, and then a *note* says so. A row of O may be left out where its action never leads.
+
+A model can be written as T and O when, for each action a and each state t, the reading has one law O(. | t, a)
+whichever state t is entered from. Where it has several, the model with its readings kept in its states has one
+(`keep_readings`), and JSON takes every hidden model. Numbers are written exactly: as decimals where they are short,
+else as fractions such as 1/3, which this package reads and others may not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NoReturn, final
 
 from ascertain.errors import FileError, LimitError
 from ascertain.model.files import Format, Option, Options, Read
-from ascertain.model.files.pomdp_rows import InexactRows, Row, settle_row, show_sum
-from ascertain.model.files.pomdp_syntax import Reading
-from ascertain.model.files.pomdp_tokens import MAX_KEPT
-from ascertain.model.files.pomdp_write import write_pomdp
+from ascertain.model.files.json_text import named
+from ascertain.model.files.pomdp_rows import InexactRows, LawRow, settle_row, show_sum
+from ascertain.model.files.pomdp_syntax import MAX_KEPT, RESERVED, PomdpParser
 from ascertain.model.hidden import HiddenModel, JointLaw, make_belief
+from ascertain.types import Action, State
 
 MAX_ENTRIES = 4_000_000
-"""Entries of the joint law, equal rows counted once."""
+"""Entries of the joint law, equal rows counted once: some hundred megabytes."""
 MAX_UNWRITTEN = 250_000
 """Of these, beyond two for each character of the text: a short file may multiply a few long rows."""
 
 
 def parse_pomdp(text: str, where: str, inexact: InexactRows = "refused") -> Read:
     """The model in the text of a Cassandra file, with notes; `where` begins every error message."""
-    said = Reading(text, where)
+    said = PomdpParser(text, where)
     said.read()
     for what in ("states", "actions", "observations"):
         if what not in said.names:
@@ -56,19 +62,7 @@ def parse_pomdp(text: str, where: str, inexact: InexactRows = "refused") -> Read
     return Read(model, (*changed, *_remarks(said)))
 
 
-def _read(text: str, where: str, options: Options) -> Read:
-    return parse_pomdp(text, where, options["inexact_rows"])
-
-
-_INEXACT_ROWS = Option(
-    "inexact_rows",
-    "inexact_rows is for .POMDP files; the rows of other models sum to one",
-    ("refused", "renormalised"),
-)
-POMDP = Format("Cassandra's POMDP", (".pomdp",), _read, write_pomdp, (HiddenModel,), (_INEXACT_ROWS,))
-
-
-def _settle(said: Reading, inexact: InexactRows) -> list[str]:
+def _settle(said: PomdpParser, inexact: InexactRows) -> list[str]:
     """Every row of T and O, and the start, sums to one; what was changed for that."""
     states, actions = said.names["states"], said.names["actions"]
     changed: list[tuple[str, int, Fraction]] = []
@@ -86,7 +80,7 @@ def _settle(said: Reading, inexact: InexactRows) -> list[str]:
     ]
 
 
-def _remarks(said: Reading) -> Iterable[str]:
+def _remarks(said: PomdpParser) -> Iterable[str]:
     if said.num_rewards:
         yield f"R: {said.num_rewards} rewards are not used: they bear on what to do, not on what can be told"
     if said.seen & {"discount", "values"}:
@@ -99,7 +93,7 @@ def _remarks(said: Reading) -> Iterable[str]:
 class _Joining:
     """The joint laws while they are made; what the same rows of T and O give is joined once, and shared."""
 
-    def __init__(self, said: Reading) -> None:
+    def __init__(self, said: PomdpParser) -> None:
         self.said = said
         self.limit = min(MAX_ENTRIES, MAX_UNWRITTEN + 2 * said.size_of_text)
         self.num_entries = 0
@@ -127,7 +121,7 @@ class _Joining:
             law = self.known[a, id(row)] = self.join_row(a, row)
         return law
 
-    def join_row(self, a: int, row: Row) -> JointLaw:
+    def join_row(self, a: int, row: LawRow) -> JointLaw:
         rows = self.said.observation.rows
         given = [rows.get((a, t)) or self.lack("O", a, t) for t in row]
         key = (id(row), *map(id, given))
@@ -137,7 +131,7 @@ class _Joining:
             law = self.joined[key] = self.multiply_rows(row, given)
         return law
 
-    def multiply_rows(self, row: Row, given: list[Row]) -> JointLaw:
+    def multiply_rows(self, row: LawRow, given: list[LawRow]) -> JointLaw:
         multiply = self.multiply
         if len(given) == 1:
             [(t, p)] = row.items()
@@ -152,7 +146,7 @@ class _Joining:
                 f"{self.said.where}: the joint law has more than {self.limit} entries, the most for a file of this size"
             )
 
-    def sorted(self, row: Row) -> list[tuple[int, Fraction]]:
+    def sorted(self, row: LawRow) -> list[tuple[int, Fraction]]:
         if len(row) == 1:
             return list(row.items())
         found = self.columns.get(id(row))
@@ -175,3 +169,96 @@ class _Joining:
             f"{self.said.where}: {letter} says nothing about action {actions[a]!r} and state {states[s]!r}; a row that "
             "sums to 1 is needed"
         )
+
+
+# ---------------------------------------------------------------------------------------------------------- writing
+
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\Z", re.ASCII)
+
+
+def write_pomdp(model: HiddenModel) -> str:
+    """The text of a Cassandra file. Names that it cannot have are numbered, and listed as comments."""
+    if len(model.initial) > 1:
+        raise FileError(f"a .POMDP file has one start; the model has {len(model.initial)} initial beliefs")
+    sorts = {"states": model.states, "actions": model.actions, "observations": model.readings}
+    words = {what: _words(names) for what, names in sorts.items()}
+    legend = [
+        f"# {what[:-1]} {i} {name!r}"
+        for what, names in sorts.items()
+        if words[what] != names
+        for i, name in enumerate(names)
+    ]
+    head = ["discount: 1.0", "values: reward"]
+    head += [f"{what}: {_list(used)}" for what, used in words.items()]
+    head += [f"start: {_row(dict(belief), model.num_states)}" for belief in model.initial]
+    table = _tables(model, words["states"], words["actions"])
+    return "\n".join([*legend, *head, *table, "R: * : * : * : * 0", ""])
+
+
+def _tables(model: HiddenModel, states: tuple[str, ...], actions: tuple[str, ...]) -> Iterator[str]:
+    for a in range(model.num_actions):
+        seen: dict[State, LawRow] = {}
+        for s in range(model.num_states):
+            yield f"T: {actions[a]} : {states[s]}"
+            yield _row(_factor(model, s, a, seen), model.num_states)
+        for t in range(model.num_states):
+            yield f"O: {actions[a]} : {states[t]}"
+            yield _row(seen[t], len(model.readings)) if t in seen else "uniform"
+
+
+def _factor(model: HiddenModel, s: State, a: Action, seen: dict[State, LawRow]) -> LawRow:
+    """T(. | s, a); what is read in the states entered goes into `seen`, and must agree with what is there."""
+    if not model.joint[s][a]:
+        raise FileError(
+            f"action {named(model.actions[a])} is not defined in state {named(model.states[s])}, and a .POMDP file "
+            "defines all; complete the model first, or write it as .json"
+        )
+    transition: LawRow = {}
+    for t, _, p in model.joint[s][a]:
+        transition[t] = transition.get(t, Fraction(0)) + p
+    read: dict[State, LawRow] = {t: {} for t in transition}
+    for t, y, p in model.joint[s][a]:
+        read[t][y] = p / transition[t]
+    for t, row in read.items():
+        if seen.setdefault(t, row) != row:
+            raise FileError(
+                f"what action {named(model.actions[a])} reads in {named(model.states[t])} depends on where it came "
+                "from, which a .POMDP file cannot say; write it as .json, or keep_readings first"
+            )
+    return transition
+
+
+def _words(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names themselves where the format allows them, else their numbers."""
+    plain = all(_PLAIN.match(name) and name not in RESERVED for name in names)
+    return names if plain else tuple(str(i) for i in range(len(names)))
+
+
+def _list(words: tuple[str, ...]) -> str:
+    return str(len(words)) if words[0] == "0" else " ".join(words)
+
+
+def _row(row: LawRow, width: int) -> str:
+    return " ".join(_number(row.get(c, Fraction(0))) for c in range(width))
+
+
+def _number(value: Fraction) -> str:
+    """As a decimal of at most nine digits, or as a fraction."""
+    for digits in range(10):
+        scaled = value * 10**digits
+        if scaled.denominator == 1:
+            whole = f"{int(scaled):0{digits + 1}d}"
+            return f"{whole[: len(whole) - digits]}.{whole[len(whole) - digits :]}" if digits else whole
+    return str(value)
+
+
+def _read(text: str, where: str, options: Options) -> Read:
+    return parse_pomdp(text, where, options["inexact_rows"])
+
+
+_INEXACT_ROWS = Option(
+    "inexact_rows",
+    "inexact_rows is for .POMDP files; the rows of other models sum to one",
+    ("refused", "renormalised"),
+)
+POMDP = Format("Cassandra's POMDP", (".pomdp",), _read, write_pomdp, (HiddenModel,), (_INEXACT_ROWS,))

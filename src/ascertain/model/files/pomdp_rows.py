@@ -15,25 +15,26 @@ from ascertain.model.hidden import sum_exactly
 from ascertain.rational import have_small_denominator
 
 InexactRows: TypeAlias = Literal["refused", "renormalised"]
-Row: TypeAlias = dict[int, Fraction]
+LawRow: TypeAlias = dict[int, Fraction]
+"""By next state, or by reading: its probability, zeros left out."""
 Describe: TypeAlias = Callable[[int, int], str]
 """What to call the row of an action and a state."""
 
 MAX_UNWRITTEN = 400_000
-"""Entries, and whole rows, that wildcards and matrices may write beyond what stands in the text."""
+"""Entries, and whole rows, that wildcards and matrices may write beyond what stands in the text: a second's work."""
 TOLERANCE = Fraction(1, 100_000)
-"""How far from 1 a row may be that is renormalised."""
+"""How far from 1 a row may be that is renormalised: files round to five or six digits, and more is a mistake."""
 
 
 @final
-class Rows:
+class LawTable:
     """`rows[a, s]`, with the line that each was last written in. Zeros are not kept."""
 
     def __init__(self, letter: str, where: str, size: int) -> None:
         self.letter, self.where = letter, where
         self._limit = MAX_UNWRITTEN + size // 2
         """An entry that is written out takes two characters at least, of the `size` that the text has."""
-        self.rows: dict[tuple[int, int], Row] = {}
+        self.rows: dict[tuple[int, int], LawRow] = {}
         self.line: dict[tuple[int, int], int] = {}
         self._own: set[tuple[int, int]] = set()
         """The rows that no other place shares."""
@@ -53,7 +54,7 @@ class Rows:
                     else:
                         row.pop(c, None)
 
-    def put_row(self, actions: Sequence[int], states: Iterable[int], row: Row, line: int) -> None:
+    def put_row(self, actions: Sequence[int], states: Iterable[int], row: LawRow, line: int) -> None:
         """The same row in every one of these places."""
         for s in states:
             self._count(len(actions), line)
@@ -61,7 +62,7 @@ class Rows:
                 self.rows[a, s], self.line[a, s] = row, line
                 self._own.discard((a, s))
 
-    def _row_to_change(self, key: tuple[int, int], line: int) -> Row:
+    def _row_to_change(self, key: tuple[int, int], line: int) -> LawRow:
         self.line[key] = line
         if key not in self._own:
             row = self.rows.get(key, {})
@@ -92,7 +93,7 @@ class Rows:
         return f"{self.where}:{self.line[key]}: {self.letter}: {describe(*key)}"
 
 
-def settle_row(row: Row, here: Callable[[], str], inexact: InexactRows) -> Fraction:
+def settle_row(row: LawRow, here: Callable[[], str], inexact: InexactRows) -> Fraction:
     """Check that a row sums to one, or divide it by its sum; how far it was off."""
     if not have_small_denominator(row.values()):
         raise FileError(f"{here()} needs a huge common denominator; round its numbers")

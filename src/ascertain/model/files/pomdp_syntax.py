@@ -1,45 +1,152 @@
-"""What a Cassandra file says, line by line: names, the start, and the tables T and O; `pomdp.py` tells the format."""
+"""What a Cassandra file says, word by word: names, the start, and the tables T and O; `pomdp.py` describes the format.
+
+Line ends mean nothing in it; the line that a word stands in is kept for error messages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import NoReturn, final
 
-from ascertain.errors import LimitError
+from ascertain.errors import FileError, LimitError
 from ascertain.model.files.json_text import find_repeated, near
-from ascertain.model.files.pomdp_rows import Row, Rows
-from ascertain.model.files.pomdp_tokens import PREAMBLE, RESERVED, Tokens, is_number, is_whole, shown
+from ascertain.model.files.pomdp_rows import LawRow, LawTable
+from ascertain.model.files.text import cut
+from ascertain.rational import rational_field
 
 MAX_NAMES = 100_000
-"""States, actions or readings."""
+"""States, actions or readings: a count is written in a few digits, and each name takes memory."""
 MAX_CELLS = 100_000
-"""States times actions, each with a law of its own."""
+"""States times actions, each with a law of its own, which takes microseconds to check."""
 _CERTAIN = Fraction(1)
+PREAMBLE = ("discount", "values", "states", "actions", "observations", "start")
+RESERVED = (*PREAMBLE, "T", "O", "R", "include", "exclude", "uniform", "identity", "reset", "reward", "cost")
+"""Words that cannot be names."""
+MAX_KEPT = 10_000
+"""Numbers whose value is kept, as tables repeat a few; a table of different ones must not fill the memory."""
+_WORD = re.compile(r"[:*]|[^\s:*#]+")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\Z|\d+/\d+\Z", re.ASCII)
+_WHOLE = re.compile(r"\d{1,9}\Z", re.ASCII)
 
 
 @final
-class Reading:
+class PomdpTokens:
+    """A text that is read from left to right. At its end the next word is empty."""
+
+    def __init__(self, text: str, where: str) -> None:
+        self.where = where
+        self.line = 1
+        """The line of the word that was taken last."""
+        self._words = self._split(text)
+        self._ahead: deque[tuple[str, int]] = deque()
+        self._value: dict[str, Fraction] = {}
+
+    @staticmethod
+    def _split(text: str) -> Iterator[tuple[str, int]]:
+        line = 1
+        for line, content in enumerate(text.splitlines(), start=1):
+            for match in _WORD.finditer(content.split("#", 1)[0]):
+                yield match[0], line
+        while True:
+            yield "", line
+
+    def peek(self, further: int = 0) -> str:
+        """The next word, or the one so many further on."""
+        while len(self._ahead) <= further:
+            self._ahead.append(next(self._words))
+        return self._ahead[further][0]
+
+    def take(self) -> str:
+        """The next word, which is then done with."""
+        word, self.line = self._ahead.popleft() if self._ahead else next(self._words)
+        return word
+
+    def skip(self, word: str) -> bool:
+        """Take the next word if it is this one; whether it was."""
+        if self.peek() != word:
+            return False
+        self.take()
+        return True
+
+    def expect_colon(self, after: str) -> None:
+        found = self.take()
+        if found != ":":
+            self.fail(f"{shown(found)} stands after {after!r}; a colon was expected")
+
+    def at_end_of_list(self) -> bool:
+        """Whether the next word cannot belong to a list of names or numbers."""
+        word = self.peek()
+        return word in {"", ":", "*"} or word in RESERVED
+
+    def take_number(self, what: str) -> Fraction:
+        """The next word as a number, exactly as it is written."""
+        word = self.take()
+        if word in self._value:
+            return self._value[word]
+        if not is_number(word):
+            self.fail(f"{shown(word)} stands where {what} was expected")
+        sign, digits = (word[0], word[1:]) if word[0] in "+-" else ("", word)
+        value = rational_field(
+            f"{sign}{'0' if digits[0] == '.' else ''}{digits}", f"{self.where}:{self.line}", FileError
+        )
+        if len(self._value) < MAX_KEPT:
+            self._value[word] = value
+        return value
+
+    def take_probability(self) -> Fraction:
+        value = self.take_number("a probability")
+        if not 0 <= value <= 1:
+            self.fail(f"a probability is {value if abs(value) < 10**9 else 'huge'}; it must be in [0, 1]")
+        return value
+
+    def fail(self, problem: str) -> NoReturn:
+        raise FileError(f"{self.where}:{self.line}: {problem}")
+
+
+def is_number(word: str) -> bool:
+    return _NUMBER.match(word) is not None
+
+
+def is_whole(word: str) -> bool:
+    """Whether a word is digits alone, and few enough to count with."""
+    return _WHOLE.match(word) is not None
+
+
+def shown(word: str) -> str:
+    """A word in quotes for an error message, cut where it is long."""
+    return repr(cut(word, 40)) if word else "the end of the file"
+
+
+@final
+class PomdpParser:
     """A file that is read from beginning to end; then `names`, `start` and the tables are what it says."""
 
     def __init__(self, text: str, where: str) -> None:
-        self.where, self.tokens = where, Tokens(text, where)
+        self.where, self.tokens = where, PomdpTokens(text, where)
         self.names: dict[str, tuple[str, ...]] = {}
         """By "states", "actions" and "observations"."""
         self.index: dict[str, dict[str, int]] = {}
         self.seen: set[str] = set()
         self.numbered: dict[str, bool] = {}
         """Whether numbers stand for places, as no name is a number itself."""
-        self.start: Row | None = None
+        self.start: LawRow | None = None
         self.start_line = 0
-        self.transition, self.observation = Rows("T", where, len(text)), Rows("O", where, len(text))
+        self.transition, self.observation = LawTable("T", where, len(text)), LawTable("O", where, len(text))
         self.size_of_text = len(text)
         self.num_rewards = 0
 
     def read(self) -> None:
         tokens = self.tokens
-        parts: dict[str, Callable[[], None]] = {"T": self.read_transition, "O": self.read_observation}
-        parts |= {"R": self.read_reward, "start": self.read_start, "values": self.read_values}
+        parts: dict[str, Callable[[], None]] = {
+            "T": lambda: self.read_laws(self.transition, "states"),
+            "O": lambda: self.read_laws(self.observation, "observations"),
+            "R": self.read_reward,
+            "start": self.read_start,
+            "values": self.read_values,
+        }
         while word := tokens.take():
             if word in PREAMBLE:
                 if word in self.seen:
@@ -102,7 +209,7 @@ class Reading:
             tokens.fail(f"start {chosen} leaves no state; at least one is needed")
         self.start = _uniform(sorted(held))
 
-    def read_belief(self) -> Row:
+    def read_belief(self) -> LawRow:
         """One state, or a probability for each."""
         tokens, n = self.tokens, self.size("states")
         word = tokens.peek()
@@ -112,7 +219,7 @@ class Reading:
         if not is_number(tokens.peek()):
             word = tokens.take()
             tokens.fail(f"start is {shown(word)}; a state, uniform, or a probability for each state was expected")
-        row: Row = {}
+        row: LawRow = {}
         for s in range(n):
             if not is_number(tokens.peek()):
                 tokens.fail(f"start has {s} numbers; each of the {n} states needs one")
@@ -122,39 +229,26 @@ class Reading:
 
     # --------------------------------------------------------------------------------------------------- the tables
 
-    def read_transition(self) -> None:
-        self.need_preamble("T")
+    def read_laws(self, table: LawTable, columns: str) -> None:
+        """T or O, for an action, for a state as well, or for one column too."""
+        self.need_preamble(table.letter)
         tokens = self.tokens
         actions = self.take_places("actions")
         if not tokens.skip(":"):
-            self.read_matrix(self.transition, actions, "states")
+            self.read_matrix(table, actions, columns)
             return
         states = self.take_places("states")
         if tokens.skip(":"):
-            ends = self.take_places("states")
-            self.transition.put_entry(actions, states, ends, tokens.take_probability(), tokens.line)
-        elif tokens.skip("reset"):
+            places = self.take_places(columns)
+            table.put_entry(actions, states, places, tokens.take_probability(), tokens.line)
+        elif table is self.transition and tokens.skip("reset"):
             if self.start is None:
                 tokens.fail("reset leads to the start, and none is given")
-            self.transition.put_row(actions, states, self.start, tokens.line)
+            table.put_row(actions, states, self.start, tokens.line)
         else:
-            self.transition.put_row(actions, states, self.read_row("states"), tokens.line)
+            table.put_row(actions, states, self.read_row(columns), tokens.line)
 
-    def read_observation(self) -> None:
-        self.need_preamble("O")
-        tokens = self.tokens
-        actions = self.take_places("actions")
-        if not tokens.skip(":"):
-            self.read_matrix(self.observation, actions, "observations")
-            return
-        states = self.take_places("states")
-        if tokens.skip(":"):
-            readings = self.take_places("observations")
-            self.observation.put_entry(actions, states, readings, tokens.take_probability(), tokens.line)
-        else:
-            self.observation.put_row(actions, states, self.read_row("observations"), tokens.line)
-
-    def read_matrix(self, rows: Rows, actions: Sequence[int], columns: str) -> None:
+    def read_matrix(self, rows: LawTable, actions: Sequence[int], columns: str) -> None:
         """A row for every state, for each of the actions."""
         tokens, n, width = self.tokens, self.size("states"), self.size(columns)
         if tokens.skip("identity"):
@@ -168,7 +262,7 @@ class Reading:
             for s in range(n):
                 rows.put_row(actions, [s], self.read_row(columns), tokens.line)
 
-    def read_row(self, columns: str) -> Row:
+    def read_row(self, columns: str) -> LawRow:
         """The row that is written here, or the uniform one; zeros are left out."""
         tokens, width = self.tokens, self.size(columns)
         if tokens.skip("uniform"):
@@ -225,5 +319,5 @@ class Reading:
         self.tokens.fail(f"{shown(word)} is not {article} {what[:-1]} of this file{reserved}{bound}{near(word, index)}")
 
 
-def _uniform(places: Sequence[int]) -> Row:
+def _uniform(places: Sequence[int]) -> LawRow:
     return dict.fromkeys(places, Fraction(1, len(places)))

@@ -1,16 +1,27 @@
-"""Files read whole and within bounds, and written whole or not at all, or one sentence that says why not."""
+"""Files read whole and within bounds, and written whole or not at all, or one sentence that says why not.
+
+TOML is read within bounds too. Python's reader takes time and memory that grow with the square of the parts of one
+dotted key, so that a key of a few thousand parts, which no format of ours has, is refused before it is read.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
 from stat import S_ISDIR, S_ISREG
+from typing import Any
 
 from ascertain.errors import FileError
 
 MAX_BYTES = 128 * 2**20
-"""Whatever is larger is refused before it is read."""
+"""Whatever is larger is refused before it is read: models have some megabytes, and readers need room besides."""
+MAX_PARTS = 100
+"""Between the dots of one key of TOML: far more than any key of ours has, and still read at once."""
+_LONG_KEY = re.compile(rf"(?:\.[ \t]*+(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+){{{MAX_PARTS}}}")
 
 
 def read_text(path: str | Path) -> str:
@@ -61,6 +72,11 @@ def _near(path: Path) -> str:
     return f"; did you mean {alike[0]!r}?" if alike else ""
 
 
+def cut(text: str, most: int) -> str:
+    """The text for an error message, cut where it has more characters."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
 def write_whole(path: str | Path, data: bytes) -> None:
     """Write beside the place first and then put it there, so that no one ever sees half a file."""
     target = Path(os.path.realpath(path))
@@ -76,3 +92,18 @@ def write_whole(path: str | Path, data: bytes) -> None:
                 beside.unlink(missing_ok=True)
     except OSError as error:
         raise FileError(f"{path}: the file cannot be written ({error.strerror}); choose another place") from None
+
+
+def parse_toml(text: str, where: str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
+    """What a TOML text holds; `where` begins every error message."""
+    if long_key := _LONG_KEY.search(text):
+        line = 1 + text.count("\n", 0, long_key.start())
+        raise FileError(
+            f"{where}: line {line} has a name of more than {MAX_PARTS} parts between dots; no key here has as many"
+        )
+    try:
+        return tomllib.loads(text, parse_float=parse_float)
+    except tomllib.TOMLDecodeError as reason:
+        raise FileError(f"{where}: this is not TOML: {reason}") from None
+    except (ValueError, RecursionError):
+        raise FileError(f"{where}: this is not TOML: a number is too long or tables are nested too deeply") from None
