@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.bounds.affine import bound_plant
 from ascertain.bounds.information import bound_by_information
+from ascertain.bounds.plant import bound_plant
 from ascertain.bounds.program import bound_by_program
 from ascertain.certificate import certificate_data
 from ascertain.certificate.claims.information import information_claim

@@ -11,17 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.bounds.chain import (
-    divergence_by_transcripts,
-    divergence_by_visits,
-    expected_visits,
-    list_transcripts,
-)
 from ascertain.bounds.divergence import (
     binary_entropy,
-    demand,
     log_interval,
     relative_entropy,
+    required_divergence,
     round_value,
 )
 from ascertain.bounds.information import bound_by_information
@@ -31,6 +25,12 @@ from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.task.task import Task
 from ascertain_check import logarithm
+from ascertain_paper.studies.chain_rule import (
+    divergence_by_transcripts,
+    divergence_by_visits,
+    expected_visits,
+    list_transcripts,
+)
 from tests.by_hand import build, identify
 from tests.reference import program as reference
 from tests.strategies import noisy_machines, reading_laws, tasks
@@ -86,7 +86,7 @@ def test_binary_relative_entropy_knows_its_infinite_corners() -> None:
     assert zero is not None and zero.low == zero.high == 0
     certain = binary_entropy(F(0), F(1, 2))
     assert certain is not None and float(certain.low) == pytest.approx(math.log(2))
-    assert demand(F(0), F(1, 2)) is None
+    assert required_divergence(F(0), F(1, 2)) is None
 
 
 def test_values_are_rounded_down_and_simple_ones_kept() -> None:

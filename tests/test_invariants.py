@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.bounds.chain import divergence_by_transcripts
 from ascertain.bounds.divergence import Interval
 from ascertain.policy.evaluate import evaluate
 from ascertain.quotients.quotient import Quotient, take_quotient
@@ -19,6 +18,7 @@ from ascertain.report.plain import study_data
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
 from ascertain_paper.studies import invariants_policies, paper
+from ascertain_paper.studies.chain_rule import divergence_by_transcripts
 from ascertain_paper.studies.invariants import study, summarise
 from ascertain_paper.studies.invariants_automata import check_automaton, compare_costs, measure
 from ascertain_paper.studies.invariants_draws import draw_automaton, draw_policy, draw_question
@@ -125,9 +125,9 @@ def test_a_quotient_that_joins_too_much_is_found_out() -> None:
 
 def test_a_bound_that_is_too_high_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     number = next(n for n in range(100) if check_policy(n)["nonvacuous"])
-    demand, bound = invariants_policies.demand, invariants_policies.bound_by_information
+    required_divergence, bound = invariants_policies.required_divergence, invariants_policies.bound_by_information
     high = Interval(Fraction(1000), Fraction(1001))
-    monkeypatch.setattr(invariants_policies, "demand", lambda alpha, beta: demand(alpha, beta) and high)
+    monkeypatch.setattr(invariants_policies, "required_divergence", lambda *risks: required_divergence(*risks) and high)
     monkeypatch.setattr(
         invariants_policies, "bound_by_information", lambda *given: replace(bound(*given), value=Fraction(10**6))
     )

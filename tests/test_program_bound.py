@@ -12,13 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.bounds.affine import bound_plant, is_translation_invariant, linear_part
 from ascertain.bounds.encounters import find_encounters
-from ascertain.bounds.family import neighbours, restrict_plant_task
 from ascertain.bounds.information import bound_by_information
 from ascertain.bounds.joint import build_joint
 from ascertain.bounds.lattice import LatticeStep, Tangent, best_cut, cut_line, find_base
 from ascertain.bounds.pairs import bound_by_pairs
+from ascertain.bounds.plant import bound_plant, is_translation_invariant, linear_part, neighbours, restrict_plant_task
 from ascertain.bounds.program import bound_by_program
 from ascertain.errors import LimitError, TaskError
 from ascertain.model import Machine, NoisyMachine

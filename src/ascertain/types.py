@@ -20,6 +20,8 @@ LongArray: TypeAlias = npt.NDArray[np.int64]
 WordArray: TypeAlias = npt.NDArray[np.uint64]
 """States of a Boolean plant, 64 bits to a word, and slices of them."""
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+"""Probabilities, weights and values that are approximate, or rounded to a known side."""
 
 UNDEFINED = -1
 """In a table: the action is not defined in that state."""

@@ -25,9 +25,8 @@ import numpy as np
 from scipy.optimize import linprog  # pyright: ignore[reportUnknownVariableType]
 
 from ascertain.bounds.information import check_risks
-from ascertain.bounds.linear import FloatArray
 from ascertain.task.task import Task
-from ascertain.types import UNDEFINED
+from ascertain.types import UNDEFINED, FloatArray
 
 UNIT = 1 << 80
 """Values are rounded down to multiples of 1 / UNIT."""

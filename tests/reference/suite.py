@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import final
 
-from ascertain.bounds.family import restrict_plant_task
+from ascertain.bounds.plant import restrict_plant_task
 from ascertain.errors import TaskError
 from ascertain.model import Machine
 from ascertain.model.files import read_model

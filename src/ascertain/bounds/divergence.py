@@ -16,8 +16,12 @@ from typing import final
 from ascertain.model.noisy import Law
 
 GRID_BITS = 96
+"""Logarithms are rounded to multiples of 2^-96, about 10^-29: far finer than the nine decimals that are reported, and
+small enough that sums of many of them stay short."""
 _DIGITS = Context(prec=70, Emax=10**9, Emin=-(10**9))
+"""Decimal arithmetic with 70 digits: what is lost stays below `_MARGIN` even for numbers of a million digits."""
 _MARGIN = Fraction(1, 10**55)
+"""Added on both sides of a logarithm; more than Decimal can lose, and far below the grid."""
 
 
 @final
@@ -37,6 +41,7 @@ class Interval:
 
 
 ZERO = Interval(Fraction(0), Fraction(0))
+"""The interval of the number 0, exactly: the start of every sum."""
 
 
 def round_down(value: Fraction, bits: int = GRID_BITS) -> Fraction:
@@ -85,6 +90,6 @@ def binary_entropy(p: Fraction, q: Fraction) -> Interval | None:
     return relative_entropy(coins[0], coins[1])
 
 
-def demand(alpha: Fraction, beta: Fraction) -> Interval | None:
-    """d(1 - alpha - beta || alpha), which the transcripts of two differently labelled hypotheses owe each other."""
+def required_divergence(alpha: Fraction, beta: Fraction) -> Interval | None:
+    """d(1 - alpha - beta || alpha), the least KL of the stopped transcripts of two hypotheses of different labels."""
     return binary_entropy(1 - alpha - beta, alpha)

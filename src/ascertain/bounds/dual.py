@@ -16,8 +16,8 @@ because weighting the rows with the multipliers and adding them up leaves exactl
 and infinite if all lambda_h can be 0 and the right side is positive (Farkas). In the free node u and w are 0, every
 coupled flow ends on entering, and lambda_h >= sum over g of y_g times its best rate.
 
-KL is rounded up and what is owed down, and lambda_h is *defined* by the above, so that whatever multipliers are given
-(`bounds.proof` rounds those of the floating-point solution), the result may be small but is never wrong.
+KL is rounded up and what is required down, and lambda_h is *defined* by the above, so that whatever multipliers are
+given (`bounds.proof` rounds those of the floating-point solution), the result may be small but is never wrong.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from ascertain.bounds.lattice import Cut, cut_line
 from ascertain.bounds.linear import LinearProgram, LinearSolution
 
 RoundingRule: TypeAlias = Callable[[float], Fraction]
+"""How multipliers of the floating-point solution become rationals."""
 
 
 @final
@@ -57,7 +58,7 @@ class TruthProof:
     potential: tuple[Fraction, ...]
     rivals: tuple[RivalProof, ...]
     gain: Fraction
-    """What this truth adds to the right side, before the shares are paid."""
+    """What this truth adds to the right side, before the shares are subtracted."""
 
 
 @final
@@ -71,13 +72,11 @@ class ProgramProof:
     truths: tuple[TruthProof, ...]
 
 
-def used_cuts(
-    program: LinearProgram, solved: LinearSolution, i: int, r: int, way: RoundingRule
-) -> tuple[tuple[Cut, Fraction], ...]:
+def used_cuts(solved: LinearSolution, i: int, r: int, way: RoundingRule) -> tuple[tuple[Cut, Fraction], ...]:
     """The cuts of a KL row whose multiplier is not rounded to 0."""
-    if (i, r) not in program.cuts:
+    if (i, r) not in solved.program.cuts:
         return ()
-    pairs = zip(program.cuts[i, r], (way(v) for v in solved.entropy[i, r]), strict=True)
+    pairs = zip(solved.program.cuts[i, r], (way(v) for v in solved.entropy[i, r]), strict=True)
     return tuple((cut, y) for cut, y in pairs if y)
 
 
@@ -86,17 +85,17 @@ def weigh_truth(
 ) -> TruthProof:
     """The least lambda that these multipliers need, and what they give."""
     load = edge_loads(graph, rivals)
-    u = (*potential, Fraction(0))
+    u = (*potential, Fraction(0))  # the potential of the free node is 0
     weight = Fraction(0)
     for e, (s, t) in enumerate(graph.ends()):
         weight = max(weight, (load[e] - u[s] + u[t]) / graph.cost(e))
     if graph.is_cut:
         pairs = zip(graph.rivals, rivals, strict=True)
-        weight = max(weight, sum((known.best * total(proof.cuts) for known, proof in pairs), Fraction(0)))
+        weight = max(weight, sum((known.best_rate * total(proof.cuts) for known, proof in pairs), Fraction(0)))
     gain = -potential[0]
     for proof in rivals:
-        gain += sum((y * cut_line(cut, program.sure, proof.base)[0] for cut, y in proof.cuts), Fraction(0))
-        gain += proof.variation * program.sure - proof.coupled[0]
+        gain += sum((y * cut_line(cut, program.confidence, proof.base)[0] for cut, y in proof.cuts), Fraction(0))
+        gain += proof.variation * program.confidence - proof.coupled[0]
     return TruthProof(graph, weight, potential, rivals, gain)
 
 
@@ -110,7 +109,7 @@ def edge_loads(graph: JointGraph, rivals: Sequence[RivalProof]) -> list[Fraction
             continue
         for e, (s, t) in ends:
             if y:
-                load[e] += y * graph.payment(r, e)
+                load[e] += y * graph.divergence(r, e)
             part = graph.variation(r, e)
             if part is not None:
                 load[e] += max(Fraction(0), z * part - w[s] + (1 - part) * w[t])
@@ -123,10 +122,11 @@ def total(cuts: Sequence[tuple[Cut, Fraction]]) -> Fraction:
 
 def combine_truths(program: LinearProgram, truths: Sequence[TruthProof]) -> ProgramProof:
     """What the multipliers of all truths prove together."""
+    # eta_g: the budget alpha of rival g is weighted by the label that asks most of it.
     spent: dict[tuple[int, int], Fraction] = {}
     for i, truth in enumerate(truths):
         for r, proof in enumerate(truth.rivals):
-            slopes = sum((y * cut_line(cut, program.sure, proof.base)[1] for cut, y in proof.cuts), Fraction(0))
+            slopes = sum((y * cut_line(cut, program.confidence, proof.base)[1] for cut, y in proof.cuts), Fraction(0))
             key = program.share_key(i, r)
             spent[key] = spent.get(key, Fraction(0)) + proof.variation + slopes
     most: dict[int, Fraction] = {}

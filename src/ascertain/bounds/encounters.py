@@ -6,8 +6,8 @@ pair of laws and the cost of the action. `reachable[s, t]` is the set of kinds t
 to from (s, t), as bits; it is what information bounds need to know of a pair: the best rate, whether a reading can
 settle the pair for good (infinite KL), and whether log-likelihood ratios lie on a lattice.
 
-A task about the *current* state asks nothing of two hypotheses once their labels agree. To give the observer that for
-nothing is to let it read a label there that only h gives, so such an encounter is *revealing*: TV 1, KL infinite.
+A task about the *current* state asks nothing of two hypotheses once their labels agree. To grant the observer that
+without cost is to let it read a label there that only h gives, so such an encounter is *revealing*: TV 1, KL infinite.
 (With M the event that the labels of h and g agree at some time and E that the answer is the label of h, the event
 "E without M, or M and the label read is h's" has probability at least 1 - alpha - beta under h and at most alpha
 under g.)
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -32,9 +33,9 @@ from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, IntArray, LongArray
 
 MOST_STATES = 5_000
-"""Beyond this many states the pairs no longer fit an ordinary memory."""
+"""The tables hold a word of bits for every ordered pair: 200 MB at this many states, for each 62 kinds."""
 WORD = 62
-"""Kinds to a word of bits."""
+"""Kinds to a word of bits: as many as a signed 64-bit integer holds without its sign, with one bit to spare."""
 SAME = -1
 """In place of a kind: the two laws are equal."""
 BLOCKED = -2
@@ -75,7 +76,7 @@ class Encounters:
     number: dict[tuple[int, int, Fraction], int]
     """The kind of two law numbers and a cost."""
     label: IntArray | None
-    words: tuple[LongArray, ...]
+    """The labels of elements in a task about the current state; None in one about the start."""
 
     def kind_at(self, s: int, t: int, action: int) -> int:
         """What an action shows in elements s and t: a kind, SAME or BLOCKED."""
@@ -86,6 +87,34 @@ class Encounters:
             return REVEALING
         k, m = int(self.law[s, action]), int(self.law[t, action])
         return SAME if k == m else self.number[k, m, self.task.cost[action]]
+
+    def kinds_at(self, action: int) -> LongArray:
+        """`kind_at` for every two elements at once; -1 where the laws are equal or one of the two blocks the action."""
+        top = int(self.law.max()) + 1
+        code = np.full((top + 1, top + 1), UNDEFINED, dtype=np.int64)
+        for (k, m, cost), kind in self.number.items():
+            if cost == self.task.cost[action]:
+                code[k, m] = kind
+        law, after = self.law[:, action], self.successor[:, action]
+        shown = code[law[:, None], law[None, :]]
+        both = (after != UNDEFINED)[:, None] & (after != UNDEFINED)[None, :]
+        shown[~both] = UNDEFINED
+        if self.label is not None:
+            label = self.label[after]
+            shown[both & (label[:, None] == label[None, :])] = REVEALING
+        return shown
+
+    @cached_property
+    def words(self) -> tuple[LongArray, ...]:
+        """The kinds that some word leads to from every two elements, `WORD` of them in each word of bits."""
+        n, num_actions = self.successor.shape
+        words = [np.zeros((n, n), dtype=np.int64) for _ in range((len(self.kinds) + WORD - 1) // WORD)]
+        for a in range(num_actions):
+            shown = self.kinds_at(a)
+            for w, word in enumerate(words):
+                here = (shown >= w * WORD) & (shown < (w + 1) * WORD)
+                word[here] |= np.left_shift(1, shown[here] - w * WORD)
+        return _close(self.successor, words)
 
     def reachable(self, s: int, t: int) -> list[int]:
         """The kinds that some word leads to from elements s and t."""
@@ -108,9 +137,8 @@ def find_encounters(task: Task) -> Encounters:
     successor, law = successors_within(model, states), model.behaviour[states]
     label = None if task.state_label is None else task.state_label[states]
     kinds, number = _list_kinds(model.laws, law, task.cost)
-    words = _spread(successor, _meet(successor, law, label, task.cost, number, len(kinds)))
     element = np.searchsorted(states, task.state).astype(np.int64)
-    return Encounters(task, states, element, successor, law, kinds, number, label, words)
+    return Encounters(task, states, element, successor, law, kinds, number, label)
 
 
 def _list_kinds(
@@ -131,37 +159,8 @@ def _list_kinds(
     return tuple(kinds), number
 
 
-def _meet(
-    successor: IntArray,
-    law: IntArray,
-    label: IntArray | None,
-    cost: tuple[Fraction, ...],
-    number: dict[tuple[int, int, Fraction], int],
-    num_kinds: int,
-) -> list[LongArray]:
-    """For each pair of elements the kinds that one action shows."""
-    n = len(law)
-    words = [np.zeros((n, n), dtype=np.int64) for _ in range((num_kinds + WORD - 1) // WORD)]
-    top = int(law.max()) + 1
-    for a, price in enumerate(cost):
-        code = np.full((top + 1, top + 1), UNDEFINED, dtype=np.int64)
-        for (k, m, c), kind in number.items():
-            if c == price:
-                code[k, m] = kind
-        shown = code[law[:, a][:, None], law[:, a][None, :]]
-        both = (successor[:, a] != UNDEFINED)[:, None] & (successor[:, a] != UNDEFINED)[None, :]
-        shown[~both] = UNDEFINED
-        if label is not None:
-            after = label[successor[:, a]]
-            shown[both & (after[:, None] == after[None, :])] = REVEALING
-        for w, word in enumerate(words):
-            here = (shown >= w * WORD) & (shown < (w + 1) * WORD)
-            word[here] |= np.left_shift(1, shown[here] - w * WORD)
-    return words
-
-
-def _spread(successor: IntArray, words: list[LongArray]) -> tuple[LongArray, ...]:
-    """What one action shows, or what is shown later, until nothing is added."""
+def _close(successor: IntArray, words: list[LongArray]) -> tuple[LongArray, ...]:
+    """What one action shows, or what is shown later, until nothing is added: the least fixed point."""
     steps = [
         np.ix_(allowed, allowed) + np.ix_(successor[allowed, a], successor[allowed, a])
         for a in range(successor.shape[1])

@@ -1,9 +1,9 @@
-"""The pairwise information bound: what two hypotheses owe each other, at the best rate at which they can pay.
+"""The pairwise information bound: the KL that two hypotheses need, at the best rate at which readings can give it.
 
 Theorem 3.2 and what follows it in the paper. A policy with Pr(wrong) <= alpha and Pr(abstain) <= beta answers the
 label of h with probability at least 1 - alpha - beta under h, and at most alpha under a g of another label. If 2 alpha
 + beta < 1, the stopped transcripts satisfy KL(P_h || P_g) >= d(1 - alpha - beta || alpha), and by the chain rule
-(`bounds.chain`) each action pays at most its own KL. With Gamma the best KL for each unit of cost over the paired
+each action adds at most its own KL. With Gamma the best KL for each unit of cost over the paired
 states that a common word of actions reaches,
 
     AO >= d(1 - alpha - beta || alpha) / Gamma(h -> g)            for every ordered pair with different labels.
@@ -21,7 +21,7 @@ from typing import final
 
 import numpy as np
 
-from ascertain.bounds.divergence import Interval, demand, round_value
+from ascertain.bounds.divergence import Interval, required_divergence, round_value
 from ascertain.bounds.encounters import REVEALING, WORD, Encounters, find_encounters
 from ascertain.errors import TaskError
 from ascertain.task.task import Task
@@ -37,12 +37,12 @@ class PairwiseBound:
     """Rounded down; None when infinite."""
     vacuous: bool
     """Whether 2 alpha + beta >= 1, so that nothing is asked."""
-    owed: Interval | None
+    required: Interval | None
     """d(1 - alpha - beta || alpha); None when infinite or vacuous."""
     pair: tuple[int, int] | None
     """The truth h and the rival g that attain it, in this direction; None where no pair bounds anything."""
     place: tuple[State, State, Action] | None
-    """Where the pair pays best: the states that h and g are then in, and the action. None where they never differ."""
+    """Where the rate is best: the states that h and g are then in, and the action. None where they never differ."""
     rate: Fraction | None
     """KL for each unit of cost there, rounded up; None where there is no such place or the rate is infinite."""
 
@@ -55,15 +55,15 @@ def bound_by_information(
     if 2 * alpha + beta >= 1:
         return PairwiseBound(Fraction(0), True, None, None, None, None)
     met = encounters or find_encounters(task)
-    owed = demand(alpha, beta)
+    required = required_divergence(alpha, beta)
     order, values = best_rates(met)
     at = order[np.ix_(met.element, met.element)].astype(np.int64)
     at[task.label[:, None] == task.label[None, :]] = len(values)
     h, g = (int(i) for i in np.unravel_index(int(at.argmin()), at.shape))
     rank = int(at[h, g])
     if rank == len(values):
-        return PairwiseBound(Fraction(0), False, owed, None, None, None)
-    return _explain(met, (h, g), values[rank], owed)
+        return PairwiseBound(Fraction(0), False, required, None, None, None)
+    return _explain(met, (h, g), values[rank], required)
 
 
 def check_risks(task: Task, alpha: Fraction | None, beta: Fraction | None) -> tuple[Fraction, Fraction]:
@@ -90,14 +90,14 @@ def best_rates(met: Encounters) -> tuple[IntArray, list[Fraction | None]]:
     return order, values
 
 
-def _explain(met: Encounters, pair: tuple[int, int], rate: Fraction | None, owed: Interval | None) -> PairwiseBound:
+def _explain(met: Encounters, pair: tuple[int, int], rate: Fraction | None, required: Interval | None) -> PairwiseBound:
     """The bound of one directed pair with this best rate."""
     place = _find_place(met, pair, rate)
     if rate is None:
-        return PairwiseBound(Fraction(0), False, owed, None, None, None)
-    if rate == 0 or owed is None:
-        return PairwiseBound(None, False, owed, pair, place, None if place is None else rate)
-    return PairwiseBound(round_value(owed.low / rate), False, owed, pair, place, rate)
+        return PairwiseBound(Fraction(0), False, required, None, None, None)
+    if rate == 0 or required is None:
+        return PairwiseBound(None, False, required, pair, place, None if place is None else rate)
+    return PairwiseBound(round_value(required.low / rate), False, required, pair, place, rate)
 
 
 def _find_place(met: Encounters, pair: tuple[int, int], rate: Fraction | None) -> tuple[State, State, Action] | None:

@@ -1,14 +1,14 @@
 """The joint graph: where one truth and its rivals are after every common word of actions.
 
 A node J lists the state of the truth h and of each rival g. An edge (J, a) carries, for each rival, the kind of
-encounter there. A rival is *gone* once the readings have ruled it out for certain: after an encounter that always
-tells the two apart, and after an action that it does not allow (which can be done only when it was ruled out before,
-so it is there only if the pair has infinite KL within reach). A gone rival asks nothing any more.
+encounter there. A rival is *ruled out* when the readings are impossible for it: after an encounter that always tells
+the two apart, and after an action that it does not allow (which can be done only when it was ruled out before, so such
+an edge is there only if the pair has infinite KL within reach). A rival that is ruled out asks nothing any more.
 
 A graph of too many nodes is cut in order of breadth. From the first step beyond, the experiment is in one *free* node,
 where it stays, and which is better for the observer than anything that may be there: to enter it tells h from every
-rival that anything tells it from, as far as the coupling is concerned, and inside every unit of cost pays every rival
-its best rate.
+rival that anything tells it from, as far as the coupling is concerned, and inside every unit of cost adds the best rate
+of KL for every rival.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ascertain.bounds.encounters import BLOCKED, REVEALING, SAME, Encounters
 from ascertain.bounds.lattice import find_base, mean_step
 from ascertain.types import UNDEFINED, Action, IntArray
 
-GONE = -1
-"""In place of the state of a rival that is ruled out."""
+RULED_OUT = -1
+"""In place of the state of a rival that is ruled out; states are never negative."""
 
 Joint: TypeAlias = tuple[int, ...]
 """Elements of the truth and of the rivals, in their order."""
@@ -40,9 +40,9 @@ class JointRival:
     """Whether the KL row is dropped, because infinite KL is within reach."""
     base: Fraction | None
     """The lattice of its log-likelihood ratios, where there is one; then KL is counted in steps, else in nats."""
-    best: Fraction
+    best_rate: Fraction
     """The best KL for each unit of cost, rounded up; 0 for a dropped row."""
-    hopeless: bool
+    inseparable: bool
     """Whether nothing ever tells the two apart; then the free node does not either."""
 
 
@@ -82,17 +82,17 @@ class JointGraph:
         if kind == BLOCKED:
             return None
         if int(self.target[e]) == self.free:
-            return Fraction(0) if self.rivals[r].hopeless else Fraction(1)
+            return Fraction(0) if self.rivals[r].inseparable else Fraction(1)
         return Fraction(0) if kind == SAME else self.met.kinds[kind].variation
 
-    def payment(self, r: int, e: int) -> Fraction:
-        """KL that edge e pays rival r, rounded up, in steps or nats."""
+    def divergence(self, r: int, e: int) -> Fraction:
+        """The KL against rival r on edge e, rounded up, in steps of the lattice or nats."""
         kind = int(self.kind[r, e])
-        return Fraction(0) if kind < 0 else pay(self.met, self.rivals[r], kind)
+        return Fraction(0) if kind < 0 else kind_divergence(self.met, self.rivals[r], kind)
 
 
-def pay(met: Encounters, rival: JointRival, kind: int) -> Fraction:
-    """What an encounter pays a rival whose KL row stands."""
+def kind_divergence(met: Encounters, rival: JointRival, kind: int) -> Fraction:
+    """The KL of an encounter, as the KL row of this rival counts it; 0 where that row is dropped."""
     if rival.dropped:
         return Fraction(0)
     if rival.base is not None:
@@ -107,10 +107,10 @@ def describe_rival(met: Encounters, h: int, g: int) -> JointRival:
     kinds = met.reachable(int(met.element[h]), int(met.element[g]))
     found = [met.kinds[k] for k in kinds]
     if any(kind.entropy is None for kind in found):
-        return JointRival(g, True, None, Fraction(0), hopeless=False)
-    plain = JointRival(g, False, find_base(found), Fraction(0), hopeless=not found)
-    best = max((pay(met, plain, k) / met.kinds[k].cost for k in kinds), default=Fraction(0))
-    return replace(plain, best=best)
+        return JointRival(g, True, None, Fraction(0), inseparable=False)
+    plain = JointRival(g, False, find_base(found), Fraction(0), inseparable=not found)
+    best = max((kind_divergence(met, plain, k) / met.kinds[k].cost for k in kinds), default=Fraction(0))
+    return replace(plain, best_rate=best)
 
 
 def build_joint(met: Encounters, h: int, rivals: tuple[int, ...], max_nodes: int) -> JointGraph:
@@ -150,10 +150,10 @@ def _move(met: Encounters, rivals: tuple[JointRival, ...], here: Joint, a: Actio
         return None
     after, kinds = [int(met.successor[s, a])], list[int]()
     for rival, t in zip(rivals, here[1:], strict=True):
-        kind = BLOCKED if t == GONE else met.kind_at(s, t, a)
-        if kind == BLOCKED and t != GONE and not rival.dropped:
+        kind = BLOCKED if t == RULED_OUT else met.kind_at(s, t, a)
+        if kind == BLOCKED and t != RULED_OUT and not rival.dropped:
             return None
-        gone = kind in (BLOCKED, REVEALING) or (kind > 0 and met.kinds[kind].variation == 1)
-        after.append(GONE if gone else int(met.successor[t, a]))
+        impossible = kind in (BLOCKED, REVEALING) or (kind > 0 and met.kinds[kind].variation == 1)
+        after.append(RULED_OUT if impossible else int(met.successor[t, a]))
         kinds.append(kind)
     return tuple(after), kinds

@@ -1,4 +1,4 @@
-"""When log-likelihood ratios lie on a lattice, two hypotheses owe each other more than d(1 - alpha - beta || alpha).
+"""When log-likelihood ratios lie on a lattice, two hypotheses need more KL than d(1 - alpha - beta || alpha).
 
 Let X = log(L_h / L_g) at the end of the experiment. Its mean under h is KL(P_h || P_g). If every reading that h can
 give changes X by a multiple of log rho, then X lies on the lattice of these multiples. Let E be the event that the
@@ -33,8 +33,10 @@ from ascertain.bounds.divergence import binary_entropy
 from ascertain.bounds.encounters import Kind
 
 MOST_DIVISIONS = 200
+"""Divisions in one run of Euclid's algorithm: two powers of a common root with exponents up to `MOST_EXPONENT` need no
+more than that, so this many never miss a lattice that is of use."""
 MOST_EXPONENT = 64
-"""A lattice so fine that a single reading moves further than this gains nothing."""
+"""A lattice so fine that a single reading moves further than this gains nothing over the bound without a lattice."""
 
 
 @final
@@ -58,12 +60,12 @@ Cut: TypeAlias = Tangent | LatticeStep
 
 
 def cut_line(cut: Cut, p: Fraction, base: Fraction | None) -> tuple[Fraction, Fraction]:
-    """(b, sigma), both rounded so that what is owed is at least b - sigma e for e in [0, p]."""
+    """(b, sigma), both rounded so that the KL needed is at least b - sigma e for e in [0, p]."""
     if isinstance(cut, Tangent):
-        owed = binary_entropy(p, cut.point)
-        assert owed is not None and 0 < cut.point < p
+        needed = binary_entropy(p, cut.point)
+        assert needed is not None and 0 < cut.point < p
         slope = p / cut.point - (1 - p) / (1 - cut.point)
-        return owed.low + slope * cut.point, slope
+        return needed.low + slope * cut.point, slope
     assert base is not None and cut.j <= cut.i
     factor = base / (base - 1)
     low = base**cut.j
@@ -71,7 +73,7 @@ def cut_line(cut: Cut, p: Fraction, base: Fraction | None) -> tuple[Fraction, Fr
 
 
 def best_cut(p: Fraction, e: Fraction, base: Fraction | None) -> Cut:
-    """The cut that owes most at e, which is positive and below p."""
+    """The cut that is largest at e, which is positive and below p."""
     if base is None:
         return Tangent(e)
     i = _best_corner(p, e, base)
@@ -82,6 +84,7 @@ def _best_corner(weight: Fraction, share: Fraction, base: Fraction) -> int:
     """The integer i that maximises weight * i - share * C * rho^i; a concave function of i."""
     if weight == 0:
         return -MOST_EXPONENT
+    # The derivative vanishes at log(weight / share) / log(rho), up to a constant below 1: the best integer is near.
     guess = round(math.log(float(weight / share)) / math.log(float(base)))
     factor = base / (base - 1)
     near = range(max(guess - 2, -MOST_EXPONENT), guess + 3)

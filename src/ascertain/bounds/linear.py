@@ -32,14 +32,13 @@ from fractions import Fraction
 from typing import Any, TypeAlias, cast, final
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import linprog  # pyright: ignore[reportUnknownVariableType]
 from scipy.sparse import csr_array
 
 from ascertain.bounds.joint import JointGraph
 from ascertain.bounds.lattice import Cut, cut_line
+from ascertain.types import BoolArray, FloatArray, LongArray
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 RivalIndex: TypeAlias = tuple[int, int]
 """The number of a graph and of one of its rivals."""
 
@@ -57,7 +56,7 @@ class LinearProgram:
     """Whether the one truth stands for all by symmetry; then the shares of *all* its rivals' labels sum to alpha."""
 
     @property
-    def sure(self) -> Fraction:
+    def confidence(self) -> Fraction:
         """p, the least probability of the right answer."""
         return 1 - self.alpha - self.beta
 
@@ -77,6 +76,7 @@ class LinearProgram:
 class LinearSolution:
     """What the solver returned: the value, the visits and the multipliers of each graph, in floating point."""
 
+    program: LinearProgram
     feasible: bool
     value: float
     visits: tuple[FloatArray, ...]
@@ -90,8 +90,8 @@ class LinearSolution:
     """z[r] of each graph."""
     entropy: dict[RivalIndex, FloatArray]
     """y of each cut."""
-    toll: tuple[FloatArray, ...]
-    """x[r, e] of each graph."""
+    capacity: tuple[FloatArray, ...]
+    """x[r, e] of each graph, the multipliers of f_g(e) <= N(e)."""
 
 
 @final
@@ -99,8 +99,8 @@ class LinearSolution:
 class _Rows:
     """A sparse system A x >= b, gathered entry by entry."""
 
-    row: list[npt.NDArray[np.int64]] = field(default_factory=list[npt.NDArray[np.int64]])
-    column: list[npt.NDArray[np.int64]] = field(default_factory=list[npt.NDArray[np.int64]])
+    row: list[LongArray] = field(default_factory=list[LongArray])
+    column: list[LongArray] = field(default_factory=list[LongArray])
     value: list[FloatArray] = field(default_factory=list[FloatArray])
     right: list[FloatArray] = field(default_factory=list[FloatArray])
     size: int = 0
@@ -129,7 +129,11 @@ def solve_program(program: LinearProgram, time_limit: float | None = None) -> Li
 
 
 def _run(program: LinearProgram, *, elastic: bool, time_limit: float | None) -> LinearSolution | None:
-    """Minimise V; when elastic, the part of what is owed that must be forgiven instead."""
+    """Minimise V; when elastic, minimise instead the share of every right side that has to be waived.
+
+    The elastic program always has a solution. Where it has to waive something, its multipliers are a Farkas proof that
+    the program itself has none. Unknown 0 is V, or the share that is waived.
+    """
     rows, places = _Rows(), _Layout(program, elastic)
     for i in range(len(program.graphs)):
         _add_graph(rows, places, program, i)
@@ -145,15 +149,20 @@ def _run(program: LinearProgram, *, elastic: bool, time_limit: float | None) -> 
     options = {} if time_limit is None else {"time_limit": max(time_limit, 0.01)}
     found = cast("Any", linprog(goal, A_ub=-matrix, b_ub=-right, bounds=(0, None), method="highs", options=options))
     if found.status == 2 and not elastic:
-        return LinearSolution(False, 0.0, (), {}, (), (), (), {}, ())
+        return LinearSolution(program, False, 0.0, (), {}, (), (), (), {}, ())
     if found.status != 0:
         return None
+    # HiGHS gives multipliers that may be negative by a rounding error.
     multiplier = np.maximum(-np.asarray(found.ineqlin.marginals, dtype=np.float64), 0.0)
     return places.unpack(np.asarray(found.x, dtype=np.float64), multiplier, not elastic)
 
 
 class _Layout:
-    """Where each unknown and each row stands."""
+    """Where each unknown and each row stands.
+
+    Unknowns: V; one share for each (budget, part); then for each graph the N(e), the f_g(e) rival by rival, and the
+    cost that is spent inside the free node. The first rows of each family of constraints are noted as they are made.
+    """
 
     def __init__(self, program: LinearProgram, elastic: bool) -> None:
         self.program = program
@@ -165,7 +174,7 @@ class _Layout:
         self.potential: list[int] = []
         self.coupled: list[int] = []
         self.variation: list[int] = []
-        self.toll: list[int] = []
+        self.capacity: list[int] = []
         self.entropy: dict[RivalIndex, int] = {}
         width = 1
         for i, graph in enumerate(program.graphs):
@@ -186,6 +195,7 @@ class _Layout:
         shapes = [(len(g.rivals), len(g.nodes), len(g.source)) for g in graphs]
         cut = {key: m[at : at + len(self.program.cuts[key])] for key, at in self.entropy.items()}
         return LinearSolution(
+            self.program,
             feasible,
             float(x[0]),
             tuple(x[at : at + e] for at, (_, _, e) in zip(self.visit, shapes, strict=True)),
@@ -194,25 +204,25 @@ class _Layout:
             tuple(m[at : at + r * n].reshape(r, n) for at, (r, n, _) in zip(self.coupled, shapes, strict=True)),
             tuple(m[at : at + r] for at, (r, _, _) in zip(self.variation, shapes, strict=True)),
             cut,
-            tuple(m[at : at + r * e].reshape(r, e) for at, (r, _, e) in zip(self.toll, shapes, strict=True)),
+            tuple(m[at : at + r * e].reshape(r, e) for at, (r, _, e) in zip(self.capacity, shapes, strict=True)),
         )
 
 
-def edge_tables(graph: JointGraph) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
+def edge_tables(graph: JointGraph) -> tuple[FloatArray, FloatArray, BoolArray]:
     """TV[r, e], KL[r, e], and whether the coupled flow may pass, as floats."""
     shape = graph.kind.shape
-    varied, paid, passes = np.zeros(shape), np.zeros(shape), np.ones(shape, dtype=np.bool_)
+    varied, gained, passes = np.zeros(shape), np.zeros(shape), np.ones(shape, dtype=np.bool_)
     known: dict[tuple[int, int, bool], tuple[float | None, float]] = {}
     for r in range(shape[0]):
         for e in range(shape[1]):
             key = (r, int(graph.kind[r, e]), bool(graph.target[e] == graph.free))
             if key not in known:
                 part = graph.variation(r, e)
-                known[key] = (None if part is None else float(part), float(graph.payment(r, e)))
-            part, paid[r, e] = known[key]
+                known[key] = (None if part is None else float(part), float(graph.divergence(r, e)))
+            part, gained[r, e] = known[key]
             passes[r, e] = part is not None
             varied[r, e] = part or 0.0
-    return varied, paid, passes
+    return varied, gained, passes
 
 
 def _add_graph(rows: _Rows, at: _Layout, program: LinearProgram, i: int) -> None:
@@ -220,12 +230,14 @@ def _add_graph(rows: _Rows, at: _Layout, program: LinearProgram, i: int) -> None
     num_edges, num_nodes, num_rivals = len(graph.source), len(graph.nodes), len(graph.rivals)
     edges = np.arange(num_edges)
     visit, flow = at.visit[i] + edges, at.flow[i]
-    varied, paid, passes = edge_tables(graph)
+    varied, gained, passes = edge_tables(graph)
     if not at.elastic:
+        # V >= sum of N(e) c(e) plus what is spent inside the free node.
         price = rows.new(np.zeros(1))
         rows.put(price, 0, 1.0)
         rows.put(price, visit, [-float(graph.cost(e)) for e in range(num_edges)])
         rows.put(price, at.inside[i], -1.0)
+    # N out of J <= N into J + 1[J = start]; the free node is no row, so flow into it is unlimited.
     start = np.zeros(num_nodes)
     start[0] = -1.0
     at.potential.append(rows.new(start))
@@ -233,35 +245,39 @@ def _add_graph(rows: _Rows, at: _Layout, program: LinearProgram, i: int) -> None
     kept = graph.target < graph.free
     rows.put(at.potential[i] + graph.target[kept], visit[kept], 1.0)
     at.coupled.append(rows.new(np.tile(start, num_rivals)))
-    at.variation.append(rows.new(np.full(num_rivals, float(program.sure))))
-    at.toll.append(rows.new(np.zeros(num_rivals * num_edges)))
+    at.variation.append(rows.new(np.full(num_rivals, float(program.confidence))))
+    at.capacity.append(rows.new(np.zeros(num_rivals * num_edges)))
+    capacity = at.capacity[i] + np.arange(num_rivals * num_edges).reshape(num_rivals, num_edges)
     for r in range(num_rivals):
         here, free = flow + r * num_edges + edges, passes[r]
         node = at.coupled[i] + r * num_nodes
+        # f_g out of J <= sum over edges into J of (1 - TV) f_g + 1[J = start].
         rows.put(node + graph.source, here, -1.0)
         rows.put(node + graph.target[kept], here[kept], 1.0 - varied[r][kept])
+        # sum of f_g TV >= p - share, the share in units of alpha.
         rows.put(at.variation[i] + r, here, varied[r])
         rows.put(at.variation[i] + r, at.share[program.share_key(i, r)], float(program.alpha))
-        rows.put(at.toll[i] + r * num_edges + edges, here, -1.0)
-        rows.put((at.toll[i] + r * num_edges + edges)[free], visit[free], 1.0)
+        # f_g(e) <= N(e), and f_g(e) <= 0 where g does not allow the action.
+        rows.put(capacity[r], here, -1.0)
+        rows.put(capacity[r][free], visit[free], 1.0)
         if at.elastic:
-            rows.put(at.variation[i] + r, 0, float(program.sure))
-        _add_cuts(rows, at, program, (i, r), visit, paid[r])
+            rows.put(at.variation[i] + r, 0, float(program.confidence))
+        _add_cuts(rows, at, program, (i, r), visit, gained[r])
 
 
 def _add_cuts(
-    rows: _Rows, at: _Layout, program: LinearProgram, place: RivalIndex, visit: Any, paid: FloatArray
+    rows: _Rows, at: _Layout, program: LinearProgram, place: RivalIndex, visit: Any, gained: FloatArray
 ) -> None:
-    """The KL row of one rival, once for each cut; inside the free node each unit of cost pays the best rate."""
+    """The KL row of one rival, once for each cut; inside the free node each unit of cost adds the best rate."""
     if place not in program.cuts:
         return
     rival = program.graphs[place[0]].rivals[place[1]]
-    lines = [cut_line(cut, program.sure, rival.base) for cut in program.cuts[place]]
+    lines = [cut_line(cut, program.confidence, rival.base) for cut in program.cuts[place]]
     first = rows.new(np.array([float(b) for b, _ in lines]))
     at.entropy[place] = first
     for k, (b, slope) in enumerate(lines):
-        rows.put(first + k, visit, paid)
-        rows.put(first + k, at.inside[place[0]], float(rival.best) if program.graphs[place[0]].is_cut else 0.0)
+        rows.put(first + k, visit, gained)
+        rows.put(first + k, at.inside[place[0]], float(rival.best_rate) if program.graphs[place[0]].is_cut else 0.0)
         rows.put(first + k, at.share[program.share_key(*place)], float(slope * program.alpha))
         if at.elastic:
             rows.put(first + k, 0, float(b))

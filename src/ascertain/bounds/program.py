@@ -1,18 +1,19 @@
 """The program bound: no policy's visit counts can satisfy what every pair of hypotheses asks, for less than this.
 
-The paper bounds the cost by one pair at a time. A policy must pay *all* rivals of the truth at once, and go where it
-can pay them; its expected visit counts on the graph of joint states satisfy a linear program (`bounds.linear`), whose
-least cost is a lower bound. Rivals may be dropped and graphs cut (`bounds.joint`): what is left is still a bound. It
-is never below the pairwise bound of the pairs that are kept, and without noise never below their distance. With more
-than two labels the wrong answers of a hypothesis share its alpha (`bounds.split`). A program without solution proves
-that no valid policy exists at all. The value is proved by rational multipliers (`bounds.dual`), which are returned.
+The paper bounds the cost by one pair at a time. A policy must gather evidence against *all* rivals of the truth, and go
+where it can be gathered; its expected visit counts on the graph of joint states satisfy a linear program
+(`bounds.linear`), whose least cost is a lower bound. Rivals may be dropped and graphs cut (`bounds.joint`): what is
+left is still a bound. It is never below the pairwise bound of the pairs that are kept, and without noise never below
+their distance. With more than two labels the wrong answers of a hypothesis share its alpha (`bounds.split`). A program
+without solution proves that no valid policy exists at all. The value is proved by rational multipliers (`bounds.dual`),
+which are returned.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import final
 
@@ -22,19 +23,20 @@ from ascertain.bounds.dual import ProgramProof
 from ascertain.bounds.encounters import Encounters, find_encounters
 from ascertain.bounds.information import PairwiseBound, bound_by_information, check_risks
 from ascertain.bounds.joint import JointGraph, build_joint
-from ascertain.bounds.linear import FloatArray, LinearProgram, LinearSolution, solve_program
+from ascertain.bounds.linear import LinearProgram, LinearSolution, solve_program
 from ascertain.bounds.proof import prove
 from ascertain.bounds.rivals import rank_rivals
 from ascertain.bounds.split import first_cuts, solve_split
 from ascertain.errors import TaskError
 from ascertain.task.task import Task
+from ascertain.types import FloatArray
 
 MOST_UNKNOWNS = 400_000
-"""The largest program with shared alpha that is attempted."""
+"""The largest program with shared alpha that is attempted: the solver's time grows much faster than its size."""
 EARLY_CUT = 60
-"""Nodes of a graph that has to be cut."""
+"""Nodes of a graph that has to be cut: the free node begins close to the start then, and more nodes gain little."""
 MOST_TOGETHER = 6
-"""Rivals that are tried together when all of them are too many."""
+"""Rivals that are tried together when all of them are too many: joint states multiply with every rival."""
 
 
 @final
@@ -44,21 +46,21 @@ class ProgramBound:
 
     value: Fraction | None
     """Rounded down; None when infinite."""
-    vacuous: bool
-    hypothesis: int | None
+    vacuous: bool = False
+    hypothesis: int | None = None
     """The truth whose program is the most expensive; None where nothing is asked."""
-    visits: dict[int, FloatArray]
+    visits: dict[int, FloatArray] = field(default_factory=dict[int, FloatArray])
     """For each truth whose program was solved: how often each action is taken in its own cheapest program, about."""
-    by_hypothesis: dict[int, float]
+    by_hypothesis: dict[int, float] = field(default_factory=dict[int, float])
     """For each truth whose program was solved: its value, about; infinite where it has no solution."""
-    share: dict[tuple[int, int], float]
+    share: dict[tuple[int, int], float] = field(default_factory=dict[tuple[int, int], float])
     """With shared alpha: the part of alpha that hypothesis g spends on label l, at the optimum, about."""
-    dual: ProgramProof | None
-    """What proves the value; None for a value of 0, and where a pair that never pays enough for alpha = 0 proves it."""
-    cut: bool
+    dual: ProgramProof | None = None
+    """What proves the value; None for a value of 0, and where alpha is 0 and a pair never has infinite KL."""
+    cut: bool = False
     """Whether rivals, nodes or truths were left out or time ran out, so that the bound may not be the best."""
     symmetric: bool = False
-    """Whether the truth stands for all by symmetry (`bounds.affine`)."""
+    """Whether the truth stands for all by symmetry (`bounds.plant`)."""
 
 
 def bound_by_program(
@@ -81,12 +83,12 @@ def bound_by_program(
     if max_nodes < 1 or max_rivals < 1:
         raise TaskError("a program needs at least one node and one rival")
     if 2 * alpha + beta >= 1:
-        return ProgramBound(Fraction(0), True, None, {}, {}, {}, None, False)
+        return ProgramBound(Fraction(0), vacuous=True)
     met = encounters or find_encounters(task)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     pairwise = pairwise or bound_by_information(task, alpha, beta, encounters=met)
     if pairwise.value is None and alpha == 0 and pairwise.pair is not None and pairwise.rate:
-        return ProgramBound(None, False, pairwise.pair[0], {}, {pairwise.pair[0]: float("inf")}, {}, None, False)
+        return ProgramBound(None, hypothesis=pairwise.pair[0], by_hypothesis={pairwise.pair[0]: float("inf")})
     graphs, cut = _choose_graphs(met, hypotheses, pairwise.pair, max_nodes, max_rivals)
     return _bound(met, graphs, alpha, beta, cut, deadline)
 
@@ -138,44 +140,41 @@ def _bound(
     deadline: float | None,
 ) -> ProgramBound:
     """Each truth alone, then all together where they share alpha."""
-    alone: dict[int, tuple[LinearProgram, LinearSolution]] = {}
+    alone: dict[int, LinearSolution] = {}
     for h, choices in graphs.items():
         tried = [_solve_alone(graph, alpha, beta, deadline) for graph in choices]
         known = [found for found in tried if found is not None]
         cut = cut or len(known) < len(tried)
         if known:
-            alone[h] = max(known, key=_worth)
-    values = {h: _worth(found) for h, found in alone.items()}
+            alone[h] = max(known, key=_value_of)
+    values = {h: _value_of(found) for h, found in alone.items()}
     order = sorted(values, key=lambda h: (-values[h], h))
     proof = ProgramProof(alpha, beta, Fraction(0), ())
     for h in order:
-        proof = _better(proof, prove(*alone[h]))
-        if proof.value is None or alone[h][1].feasible:
+        proof = _better(proof, prove(alone[h]))
+        if proof.value is None or alone[h].feasible:
             break
     share: dict[tuple[int, int], float] = {}
-    feasible = [alone[h][0].graphs[0] for h in order if alone[h][1].feasible]
+    feasible = [alone[h].program.graphs[0] for h in order if alone[h].feasible]
     if _is_shared(met.task) and len(feasible) > 1 and alpha > 0 and proof.value is not None:
         kept = _fit(feasible)
         together = solve_split(kept, alpha, beta, time_limit=_left(deadline))
         cut = cut or len(kept) < len(feasible) or together is None
-        joint = proof if together is None else _better(proof, prove(*together))
+        joint = proof if together is None else _better(proof, prove(together))
         if together is not None and joint is not proof:
-            proof, share = joint, together[1].share
-    visits = {h: count_actions(p.graphs[0], found.visits[0]) for h, (p, found) in alone.items() if found.feasible}
+            proof, share = joint, together.share
+    visits = {h: count_actions(found) for h, found in alone.items() if found.feasible}
     best = order[0] if order else None
     return ProgramBound(proof.value, False, best, visits, values, share, proof if proof.truths else None, cut)
 
 
-def _solve_alone(
-    graph: JointGraph, alpha: Fraction, beta: Fraction, deadline: float | None
-) -> tuple[LinearProgram, LinearSolution] | None:
+def _solve_alone(graph: JointGraph, alpha: Fraction, beta: Fraction, deadline: float | None) -> LinearSolution | None:
     program = LinearProgram((graph,), first_cuts((graph,), alpha, beta, False), alpha, beta)
-    solved = solve_program(program, _left(deadline))
-    return None if solved is None else (program, solved)
+    return solve_program(program, _left(deadline))
 
 
-def _worth(found: tuple[LinearProgram, LinearSolution]) -> float:
-    return found[1].value if found[1].feasible else float("inf")
+def _value_of(found: LinearSolution) -> float:
+    return found.value if found.feasible else float("inf")
 
 
 def _better(proof: ProgramProof, other: ProgramProof) -> ProgramProof:
@@ -205,8 +204,9 @@ def _fit(graphs: list[JointGraph]) -> tuple[JointGraph, ...]:
     return tuple(kept)
 
 
-def count_actions(graph: JointGraph, visits: FloatArray) -> FloatArray:
-    """How often each action is taken, over all nodes."""
+def count_actions(found: LinearSolution) -> FloatArray:
+    """How often each action is taken in the program of one truth, over all nodes."""
+    graph = found.program.graphs[0]
     counts = np.zeros(graph.met.successor.shape[1])
-    np.add.at(counts, graph.action, visits)
+    np.add.at(counts, graph.action, found.visits[0])
     return counts

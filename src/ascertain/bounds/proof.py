@@ -1,13 +1,29 @@
 """From the floating-point solution of a program to a proof in rationals, over a few ways of rounding its multipliers.
 
 Small denominators come first: on machines without noise, and wherever the numbers are simple, they give the exact
-optimum. Then a fine grid. Where the program has no solution the potentials are computed exactly (`bounds.farkas`).
+optimum. Then a fine grid.
+
+*A program without solution* needs multipliers that balance exactly, so its potentials are computed, not rounded. With
+all lambda_h = 0 the load of an edge, the sum over g of y_g KL_g(e) + x_g(e), may not exceed u_J - u_J'. Around a cycle
+these differences cancel, so the load must vanish inside every strongly connected part of the joint graph. Given z, y
+and capacity multipliers x that vanish there, the least w and u are values of two optimal stopping problems,
+
+    w_J = max(0, max over edges of z TV(e) - x(e) + (1 - TV(e)) w_J')        solved by policy iteration
+    u_J = max(0, max over edges of load(e) + u_J')                            the longest path between parts
+
+and are found in rationals. Rounding only ever raises an x that does not vanish, which costs a little of what is proved
+and never its truth.
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components  # pyright: ignore[reportUnknownVariableType]
 
 from ascertain.bounds.dual import (
     ProgramProof,
@@ -15,26 +31,34 @@ from ascertain.bounds.dual import (
     RoundingRule,
     TruthProof,
     combine_truths,
+    edge_loads,
+    total,
     used_cuts,
     weigh_truth,
 )
-from ascertain.bounds.farkas import settle_potentials
-from ascertain.bounds.linear import FloatArray, LinearProgram, LinearSolution
+from ascertain.bounds.joint import JointGraph
+from ascertain.bounds.linear import LinearSolution
+from ascertain.types import BoolArray, IntArray
+
+DENOMINATORS = (1, 12, 5040)
+"""Largest denominators that are tried: whole numbers, the simplest fractions, and 7! for what is less simple."""
+GRID_BITS = 46
+"""Bits of the largest multiplier on the fine grid: a float has 53, of which the last hold rounding errors."""
+
+Move: TypeAlias = tuple[Fraction, Fraction, int]
+"""An edge as the coupled flow sees it: its reward, the part of the flow that stays coupled, and the node after it."""
 
 
-def prove(program: LinearProgram, solved: LinearSolution) -> ProgramProof:
+def prove(solved: LinearSolution) -> ProgramProof:
     """The best bound that the multipliers of this solution prove, over a few ways of rounding them."""
-    largest = max([1e-9, *(float(part.max()) for part in _parts(solved) if part.size)])
-    ways: list[RoundingRule] = [_simple(d) for d in (1, 12, 5040)]
-    ways.append(_fine(2.0 ** (46 - math.ceil(math.log2(largest)))))
-    proofs = [_round(program, solved, way) for way in ways]
+    parts = (*solved.potential, *solved.coupled, *solved.variation, *solved.entropy.values())
+    largest = max([1e-9, *(float(part.max()) for part in parts if part.size)])
+    ways = [_simple(d) for d in DENOMINATORS]
+    ways.append(_fine(2.0 ** (GRID_BITS - math.ceil(math.log2(largest)))))
+    proofs = [round_multipliers(solved, way) for way in ways]
     if not solved.feasible:
-        proofs += [settle_potentials(program, solved, way) for way in ways]
+        proofs += [settle_potentials(solved, way) for way in ways]
     return max(proofs, key=lambda proof: math.inf if proof.value is None else proof.value)
-
-
-def _parts(solved: LinearSolution) -> list[FloatArray]:
-    return [*solved.potential, *solved.coupled, *solved.variation, *solved.entropy.values()]
 
 
 def _simple(denominator: int) -> RoundingRule:
@@ -46,18 +70,128 @@ def _fine(scale: float) -> RoundingRule:
     return lambda v: Fraction(round(v * scale)) / whole
 
 
-def _round(program: LinearProgram, solved: LinearSolution, way: RoundingRule) -> ProgramProof:
+def round_multipliers(solved: LinearSolution, way: RoundingRule) -> ProgramProof:
+    """The proof that all multipliers give, each rounded by itself."""
     truths: list[TruthProof] = []
-    for i, graph in enumerate(program.graphs):
+    for i, graph in enumerate(solved.program.graphs):
         rivals = tuple(
             RivalProof(
-                graph.rivals[r].hypothesis,
-                graph.rivals[r].base,
-                used_cuts(program, solved, i, r, way),
+                known.hypothesis,
+                known.base,
+                used_cuts(solved, i, r, way),
                 way(solved.variation[i][r]),
                 tuple(way(v) for v in solved.coupled[i][r]),
             )
-            for r in range(len(graph.rivals))
+            for r, known in enumerate(graph.rivals)
         )
-        truths.append(weigh_truth(program, graph, tuple(way(v) for v in solved.potential[i]), rivals))
-    return combine_truths(program, truths)
+        truths.append(weigh_truth(solved.program, graph, tuple(way(v) for v in solved.potential[i]), rivals))
+    return combine_truths(solved.program, truths)
+
+
+def settle_potentials(solved: LinearSolution, way: RoundingRule) -> ProgramProof:
+    """The proof that these multipliers give once potentials are exact."""
+    truths: list[TruthProof] = []
+    for i, graph in enumerate(solved.program.graphs):
+        inside = edges_in_cycles(graph)
+        rivals = tuple(_settle_rival(solved, i, r, way, inside) for r in range(len(graph.rivals)))
+        potential = longest_paths(graph, edge_loads(graph, rivals))
+        truths.append(weigh_truth(solved.program, graph, potential, rivals))
+    return combine_truths(solved.program, truths)
+
+
+def edges_in_cycles(graph: JointGraph) -> BoolArray:
+    """Which edges join two nodes of one strongly connected part."""
+    size = graph.free + 1
+    ones = np.ones(len(graph.source))
+    joined = csr_array((ones, (graph.source, graph.target)), shape=(size, size))
+    found = cast("Any", connected_components(joined, directed=True, connection="strong"))
+    part: IntArray = found[1]
+    return part[graph.source] == part[graph.target]
+
+
+def _settle_rival(solved: LinearSolution, i: int, r: int, way: RoundingRule, inside: BoolArray) -> RivalProof:
+    """Multipliers of one rival whose load vanishes on these edges."""
+    graph = solved.program.graphs[i]
+    known = graph.rivals[r]
+    cuts = used_cuts(solved, i, r, way)
+    # A KL row whose rival has KL on a cycle (or in the free node, which is one) cannot be used: its load is positive.
+    if total(cuts) and (graph.is_cut or any(graph.divergence(r, int(e)) for e in np.flatnonzero(inside))):
+        cuts = ()
+    x = [Fraction(0) if inside[e] else way(solved.capacity[i][r, e]) for e in range(len(graph.source))]
+    z = way(solved.variation[i][r])
+    return RivalProof(known.hypothesis, known.base, cuts, z, coupled_values(graph, r, z, x))
+
+
+def coupled_values(graph: JointGraph, r: int, z: Fraction, x: list[Fraction]) -> tuple[Fraction, ...]:
+    """The least w: the value of the coupled flow of rival r in each node, given the x of its edges.
+
+    Policy iteration: change to a better edge wherever there is one, value the new choice, until nothing is better.
+    There are finitely many choices and values only rise, so it ends.
+    """
+    leaving = [list[Move]() for _ in graph.nodes]
+    for e, (s, t) in enumerate(graph.ends()):
+        part = graph.variation(r, e)
+        if part is not None:
+            leaving[s].append((z * part - x[e], 1 - part, t))
+    choice: list[Move | None] = [None] * len(leaving)
+    value = [Fraction(0)] * (len(leaving) + 1)
+    while True:
+        changed = False
+        for s, moves in enumerate(leaving):
+            for reward, stays, t in moves:
+                if reward + stays * value[t] > value[s] and choice[s] != (reward, stays, t):
+                    choice[s] = (reward, stays, t)
+                    changed = True
+        if not changed:
+            return tuple(value[:-1])
+        value = _walk_choices(choice)
+
+
+def _walk_choices(choice: list[Move | None]) -> list[Fraction]:
+    """The values of a choice of one edge in each node (or none): each node has one successor, perhaps on a cycle."""
+    value: list[Fraction | None] = [Fraction(0) if move is None else None for move in choice]
+    value.append(Fraction(0))
+    for first in range(len(choice)):
+        # Follow the choice to a node of known value, or round a cycle; then value the path backwards.
+        path: list[int] = []
+        s = first
+        while value[s] is None and s not in path:
+            path.append(s)
+            move = choice[s]
+            assert move is not None
+            s = move[2]
+        if value[s] is None:
+            value[s] = _value_cycle(choice, path[path.index(s) :])
+        for node in reversed(path):
+            move = choice[node]
+            if value[node] is None and move is not None:
+                after = value[move[2]]
+                assert after is not None
+                value[node] = move[0] + move[1] * after
+    return [v if v is not None else Fraction(0) for v in value]
+
+
+def _value_cycle(choice: list[Move | None], cycle: list[int]) -> Fraction:
+    """The value of the first node of a cycle: reward + stays * itself; on a cycle that keeps everything it is 0."""
+    reward, stays = Fraction(0), Fraction(1)
+    for node in cycle:
+        move = choice[node]
+        assert move is not None
+        reward += stays * move[0]
+        stays *= move[1]
+    return Fraction(0) if stays == 1 else reward / (1 - stays)
+
+
+def longest_paths(graph: JointGraph, load: list[Fraction]) -> tuple[Fraction, ...]:
+    """The least u (Bellman and Ford); loads vanish on cycles, so that no path gains by going round one."""
+    value = [Fraction(0)] * (graph.free + 1)
+    ends = [(s, t, gain) for (s, t), gain in zip(graph.ends(), load, strict=True)]
+    for _ in range(len(value)):
+        changed = False
+        for s, t, gain in ends:
+            if gain + value[t] > value[s]:
+                value[s] = gain + value[t]
+                changed = True
+        if not changed:
+            break
+    return tuple(value[:-1])

@@ -12,13 +12,14 @@ current state, where the answers that different truths ask for may come to be on
 equal worst cost and a policy's answer probabilities to the permuted ones), the function minimised is invariant under
 the group and convex, so the average of a minimiser over the group is a minimiser too: shares may be assumed invariant.
 When the group is transitive on hypotheses, one truth stands for all, and the shares that enter its program are those
-of one orbit each: share[g, label of h] depends only on the orbit of (g, label of h). See `bounds.affine`.
+of one orbit each: share[g, label of h] depends only on the orbit of (g, label of h). See `bounds.plant`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from ascertain.bounds.joint import JointGraph
@@ -26,10 +27,13 @@ from ascertain.bounds.lattice import Cut, best_cut
 from ascertain.bounds.linear import LinearProgram, LinearSolution, RivalIndex, solve_program
 
 GRID = tuple(Fraction(1, 4**k) for k in range(7))
-"""Shares, in units of alpha, at which cuts are made to begin with."""
+"""Shares, in units of alpha, at which cuts are made to begin with: KL depends on the logarithm of a share."""
 ROUNDS = 12
+"""Rounds of new cuts at most: each makes the program larger, and the value of every round is a bound already."""
 PRECISION = 1e-8
+"""A smaller relative rise of the value ends the rounds: the solver's own tolerance is about as large."""
 LEAST_SHARE = Fraction(1, 2**60)
+"""The least share at which a cut is made: a tangent of d(p || .) at 0 is vertical."""
 
 
 def first_cuts(
@@ -58,11 +62,11 @@ def solve_split(
     *,
     transitive: bool = False,
     time_limit: float | None = None,
-) -> tuple[LinearProgram, LinearSolution] | None:
+) -> LinearSolution | None:
     """The program of all these truths with shared alpha; None when time ran out before any solution."""
     deadline = None if time_limit is None else time.monotonic() + time_limit
     program = LinearProgram(graphs, first_cuts(graphs, alpha, beta, True), alpha, beta, transitive)
-    best: tuple[LinearProgram, LinearSolution] | None = None
+    best: LinearSolution | None = None
     for _ in range(ROUNDS):
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left <= 0:
@@ -70,23 +74,24 @@ def solve_split(
         solved = solve_program(program, left)
         if solved is None:
             break
-        settled = best is not None and solved.value <= best[1].value * (1 + PRECISION)
-        best = (program, solved)
-        more = add_cuts(program, solved)
+        settled = best is not None and solved.value <= best.value * (1 + PRECISION)
+        best = solved
+        more = add_cuts(solved)
         if not solved.feasible or settled or more is None:
             break
-        program = LinearProgram(graphs, more, alpha, beta, transitive)
+        program = replace(program, cuts=more)
     return best
 
 
-def add_cuts(program: LinearProgram, solved: LinearSolution) -> Mapping[RivalIndex, list[Cut]] | None:
+def add_cuts(solved: LinearSolution) -> Mapping[RivalIndex, list[Cut]] | None:
     """Cuts at the shares of this solution beside those that there are; None where none is new."""
+    program = solved.program
     cuts = {place: list(found) for place, found in program.cuts.items()}
     new = False
     for (i, r), found in cuts.items():
         share = Fraction(solved.share.get(program.share_key(i, r), 1.0)).limit_denominator(2**20)
         point = program.alpha * min(max(share, LEAST_SHARE), Fraction(1))
-        cut = best_cut(program.sure, point, program.graphs[i].rivals[r].base)
+        cut = best_cut(program.confidence, point, program.graphs[i].rivals[r].base)
         if cut not in found:
             found.append(cut)
             new = True

@@ -21,8 +21,8 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from ascertain.bounds.affine import bound_plant
 from ascertain.bounds.information import bound_by_information
+from ascertain.bounds.plant import bound_plant
 from ascertain.bounds.program import ProgramBound, bound_by_program
 from ascertain.errors import LimitError, TaskError
 from ascertain.model.noisy import NoisyMachine

@@ -2,7 +2,7 @@
 
 For each policy, exactly or with logarithms rounded outward:
 
-- *chain rule*: the divergence of stopped transcripts is the sum over visits (`bounds.chain`);
+- *chain rule*: the divergence of stopped transcripts is the sum over visits (`chain_rule.py`);
 - *events*: it is at least the divergence of every binary event about how the policy ends, for every two hypotheses;
 - *explicit bound*: with alpha and beta the policy's own risks, exactly evaluated, if 2 alpha + beta < 1 then it is at
   least d(1 - alpha - beta || alpha) for every two hypotheses of different labels, and the policy costs no less than the
@@ -18,14 +18,14 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any, final
 
-from ascertain.bounds.chain import divergence_by_visits
-from ascertain.bounds.divergence import Interval, demand
+from ascertain.bounds.divergence import Interval, required_divergence
 from ascertain.bounds.information import bound_by_information
 from ascertain.bounds.program import bound_by_program
 from ascertain.policy.automaton import Automaton
 from ascertain.policy.evaluate import Evaluation, evaluate
 from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.task.task import Task
+from ascertain_paper.studies.chain_rule import divergence_by_visits
 from ascertain_paper.studies.invariants_draws import draw_policy, draw_question
 from ascertain_paper.studies.invariants_transcripts import (
     Finding,
@@ -119,13 +119,13 @@ class _Examination:
     def _compare_owed(self, h: int, g: int, found: Transcripts, paid: Interval | None) -> None:
         """KL against d(1 - alpha - beta || alpha); they are equal if that is the divergence of answering h's label."""
         alpha, beta = self.value.alpha, self.value.beta
-        owed = demand(alpha, beta)
+        required = required_divergence(alpha, beta)
         event = frozenset({int(self.task.label[h])})
         exactly = chance(self.laws[h], event) == 1 - alpha - beta and chance(self.laws[g], event) == alpha
         tight = exactly and judge_event(found, paid, event, self.laws[h], self.laws[g]) == "equal"
-        self._note("explicit bound", judge(paid, owed, tight), "less is paid than is owed", h, g)
-        if paid is not None and owed is not None:
-            here = [float(paid.low), float(owed.high)]
+        self._note("explicit bound", judge(paid, required, tight), "less is paid than is owed", h, g)
+        if paid is not None and required is not None:
+            here = [float(paid.low), float(required.high)]
             if self.closest is None or here[0] * self.closest[1] < self.closest[0] * here[1]:
                 self.closest = here
 

@@ -14,11 +14,11 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Literal, TypeAlias, final
 
-from ascertain.bounds.chain import list_transcripts
 from ascertain.bounds.divergence import ZERO, Interval, binary_entropy, log_interval
 from ascertain.model import Model
 from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.types import State
+from ascertain_paper.studies.chain_rule import list_transcripts
 
 Event: TypeAlias = frozenset[int]
 """Endings: labels that are answered, and NOWHERE for an abstention."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ascertain.bounds.dual import ProgramProof, RivalProof, TruthProof
-from ascertain.bounds.joint import GONE
+from ascertain.bounds.joint import RULED_OUT
 from ascertain.bounds.lattice import Cut, Tangent
 from ascertain.bounds.program import ProgramBound
 from ascertain.errors import CertificateError
@@ -34,7 +34,7 @@ def proof_data(proof: ProgramProof) -> dict[str, Any]:
 
 def _truth_data(truth: TruthProof) -> dict[str, Any]:
     states = truth.graph.met.states
-    nodes = [[None if i == GONE else int(states[i]) for i in node] for node in truth.graph.nodes]
+    nodes = [[None if i == RULED_OUT else int(states[i]) for i in node] for node in truth.graph.nodes]
     return {
         "hypothesis": truth.graph.hypothesis,
         "weight": str(truth.weight),

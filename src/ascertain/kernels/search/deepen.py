@@ -6,6 +6,8 @@ the budget; into a branch goes what is left of the budget. A visit ends when the
 which is raised to the least value of its edges, or its upper bound is within it. Costs are positive, so budgets fall
 along the stack and cycles do no harm; bounds are kept with the nodes, so nothing is proved twice.
 
+Throughout: v and u are nodes, e is an edge, i a place in the list of branches.
+
 Deepening alone would never end on an infinite node that lies on a cycle. `prove_infinite` finds the largest set of
 nodes in which every edge of every node has a branch in the set (or one known to be infinite): an adversary who always
 answers with that branch never lets the experiment end, so all of them are infinite.

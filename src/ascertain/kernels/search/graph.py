@@ -20,8 +20,9 @@ from ascertain.kernels.search.bounds import INFINITE, SearchTables, bound_member
 from ascertain.types import IntArray, LongArray
 
 HASH_MASK = 2**40 - 1
+"""Digests keep 40 bits, so that a product with a multiplier of `find_node`, at most 23 bits, fits a 64-bit integer."""
 NODES, MEMBERS, EDGES, CHILDREN, EXPANDED, VISITS = range(6)
-"""Places in `ConfigurationGraph.used`."""
+"""Places in `ConfigurationGraph.used`: the lengths in use of four arrays, and two counts of the work done."""
 
 
 class ConfigurationGraph(NamedTuple):

@@ -1,4 +1,7 @@
-"""One greedy step: what words that split a configuration would cost, single actions and the cheapest words of pairs."""
+"""One greedy step: what words that split a configuration would cost, single actions and the cheapest words of pairs.
+
+Throughout: a is an action, k the number of members, i and j are two of them, p and q their states.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from ascertain.kernels.search.graph import Scratch, branch, rename_labels
 from ascertain.types import IntArray, LongArray
 
 MOST_PAIRS = 400
-"""Of a large configuration only about this many pairs are tried, evenly spaced."""
+"""Of a large configuration only about this many pairs are tried, evenly spaced: a step then takes time that grows with
+the members and not with their square."""
 
 
 @kernel
