@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from ascertain.bank.candidates import Compiled, Stats
-from ascertain.bank.compile import Compiler, compile_bank
+from ascertain.bank.compile import compile_bank
 from ascertain.bank.operation import Operation
 from ascertain_paper.testbed.operations import Slot
 from ascertain_paper.testbed.settings import Family
@@ -29,7 +29,7 @@ LENGTHS = (96, 192, 384, 768)
 SHELLS = 8
 
 
-def timed(operation: Operation, compiler: Compiler, shells: int | None = None) -> tuple[Compiled, float]:
+def timed(operation: Operation, compiler: str, shells: int | None = None) -> tuple[Compiled, float]:
     """What was compiled, and the seconds of processor that it took."""
     begin = time.process_time()
     compiled = compile_bank(operation, compiler, shells=shells)

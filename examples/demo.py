@@ -11,9 +11,8 @@ import sys
 import time
 from pathlib import Path
 
-from ascertain.bank.compile import compile_bank
+from ascertain.bank.compile import compile_bank, compiler_names
 from ascertain.cli.show.output import print_line
-from ascertain.observer.names import COMPILERS
 from ascertain.report.folder import prepare_folder, write_results
 from ascertain.report.record import Study, Table
 from ascertain.report.tables import show
@@ -78,7 +77,7 @@ def prepare() -> int:
     """Compile the kernels of the studies, by doing a little of what they do."""
     testbed = load_testbed("small")
     operation = testbed.logged(testbed.draw(next(iter(testbed.slots()))))
-    for compiler in COMPILERS:
+    for compiler in compiler_names():
         compile_bank(operation, compiler)
     run_study("story", Conditions(settings=load_settings("small"), engine=start_engine(workers=1)))
     return 0

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.bank.compile import compile_bank
-from ascertain.bank.direct import compile_direct
+from ascertain.bank.compilers.direct import compile_direct
+from ascertain.bank.compilers.exhaustive import compile_exhaustive
 from ascertain.bank.encoding import count_paths
-from ascertain.bank.exhaustive import compile_exhaustive
 from ascertain.bank.operation import Operation
 from ascertain.bank.score import distance, score_counts
 from ascertain.bank.witness import find_witnesses

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.bank import direct as direct_compiler
 from ascertain.bank.compile import compile_bank
-from ascertain.bank.direct import compile_direct
+from ascertain.bank.compilers import direct as direct_compiler
+from ascertain.bank.compilers.direct import compile_direct
 from ascertain.bank.encoding import count_paths
 from ascertain.bank.endpoints import unpack
 from ascertain.bank.operation import Operation

@@ -78,7 +78,7 @@ def test_a_command_listed_as_its_own_alternative_counts_as_replaced() -> None:
 
 def test_words_that_are_no_compiler_or_no_number_of_shells_are_refused_with_a_sentence() -> None:
     with pytest.raises(TaskError, match="'fast' is not a compiler; known are merging, direct, exhaustive"):
-        compile_bank(small_operation(), "fast")  # type: ignore[arg-type]
+        compile_bank(small_operation(), "fast")
     with pytest.raises(TaskError, match="shells is 0; at least one"):
         compile_bank(small_operation(), shells=0)
     with pytest.raises(TaskError, match="flips begins at 1000000000000"):

@@ -193,7 +193,7 @@ def test_a_bad_declaration_gets_one_sentence(old: str, new: str, expected: str, 
 def test_a_problem_without_an_operation_says_what_is_missing() -> None:
     assert "a section [operation] with log" in complaint("bank", ROOT / "examples" / "valve" / "leak.toml")
     assert "--shells" in complaint("bank", EXAMPLES / "press.toml", "--shells", 0)
-    assert "--compiler" in complaint("bank", EXAMPLES / "press.toml", "--compiler", "magic")
+    assert "'magic' is not a compiler; known are" in complaint("bank", EXAMPLES / "press.toml", "--compiler", "magic")
 
 
 def test_a_log_that_cannot_have_happened_leaves_nothing(workplace: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
 from ascertain.errors import TaskError
-from ascertain.observer.names import CompilerName
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
 from ascertain_paper.studies import speculation
@@ -139,7 +138,7 @@ def test_a_compilation_can_be_stopped_and_another_begun(worker: CompileWorker) -
 def test_what_goes_wrong_in_the_process_is_raised_here(worker: CompileWorker) -> None:
     testbed = load_testbed("small")
     logged = testbed.logged(testbed.draw(speculation_slots(testbed)[0]))
-    worker.begin(logged, cast("CompilerName", "guessing"))
+    worker.begin(logged, "guessing")
     with pytest.raises(TaskError, match="not a compiler"):
         worker.result()
 

@@ -7,7 +7,8 @@ turns each of these into that sentence and the exit code of its class; anything 
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,6 +52,21 @@ class PlantFault(AscertainError):
 
 class LimitError(AscertainError):
     """An input larger than the method that was asked for can take."""
+
+
+class MissingExtraError(AscertainError):
+    """A package that an extra of `ascertain` brings, and that is not installed."""
+
+
+def import_extra(module: str, extra: str) -> Any:
+    """A module of a package that the extra of this name brings; where it is missing, one sentence says so."""
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise MissingExtraError(
+            f"{package} is not installed; install it with: pip install 'ascertain[{extra}]'"
+        ) from None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -22,6 +23,8 @@ WordArray: TypeAlias = npt.NDArray[np.uint64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 """Probabilities, weights and values that are approximate, or rounded to a known side."""
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called now and then with how much is done, and of how much."""
 
 UNDEFINED = -1
 """In a table: the action is not defined in that state."""

@@ -1,23 +1,31 @@
-"""Compiling an operation: every state that it may have ended in, by one of three compilers that give one answer."""
+"""Compiling an operation: every state that it may have ended in, by any of the compilers, which give one answer."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
-
 from ascertain.bank.candidates import Compiled
-from ascertain.bank.direct import compile_direct
-from ascertain.bank.exhaustive import compile_exhaustive
-from ascertain.bank.layers import MEMORY_LIMIT, Progress
-from ascertain.bank.merging import compile_merging
+from ascertain.bank.compiler import DEFAULT_COMPILER, Compiler
+from ascertain.bank.compilers import COMPILERS
+from ascertain.bank.layers import MEMORY_LIMIT
 from ascertain.bank.operation import Operation
 from ascertain.errors import TaskError
+from ascertain.types import Progress
 
-Compiler: TypeAlias = Literal["merging", "direct", "exhaustive"]
+
+def compiler_names() -> tuple[str, ...]:
+    """The names of all compilers, the default first."""
+    return (DEFAULT_COMPILER, *sorted(COMPILERS.keys() - {DEFAULT_COMPILER}))
+
+
+def find_compiler(name: str) -> Compiler:
+    """The compiler of that name."""
+    if name not in COMPILERS:
+        raise TaskError(f"{name!r} is not a compiler; known are {', '.join(compiler_names())}")
+    return COMPILERS[name]
 
 
 def compile_bank(
     operation: Operation,
-    compiler: Compiler = "merging",
+    compiler: str = DEFAULT_COMPILER,
     *,
     shells: int | None = None,
     memory_limit: int = MEMORY_LIMIT,
@@ -25,12 +33,10 @@ def compile_bank(
 ) -> Compiled:
     """The candidates of an operation, all of them or those of the first `shells` shells.
 
-    The direct compiler always gives first shells only, eight if it is not said how many. `progress` is told how much
-    of how much is done: positions of the log, or evaluations.
+    The direct compiler always gives first shells only, eight if it is not said how many. `progress` is called with how
+    much of how much is done: positions of the log, or evaluations.
     """
-    if compiler not in get_args(Compiler):
-        raise TaskError(f"{compiler!r} is not a compiler; known are {', '.join(get_args(Compiler))}")
+    compile_operation = find_compiler(compiler)
     if shells is not None and shells < 1:
         raise TaskError(f"shells is {shells}; at least one must be asked for")
-    compilers = {"merging": compile_merging, "direct": compile_direct, "exhaustive": compile_exhaustive}
-    return compilers[compiler](operation, shells=shells, memory_limit=memory_limit, progress=progress)
+    return compile_operation(operation, shells=shells, memory_limit=memory_limit, progress=progress)

@@ -20,9 +20,8 @@ end. A window that begins beyond the number of ordinary readings may begin there
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import final
 
 import numpy as np
 
@@ -32,10 +31,7 @@ from ascertain.bank.score import clip_window
 from ascertain.errors import LimitError
 from ascertain.kernels.bank.merge import LARGEST, NO_COUNT, STEPS, Layer, Room, merge_positions
 from ascertain.kernels.bank.steps import TILE, Tables
-from ascertain.types import LongArray
-
-Progress: TypeAlias = Callable[[int, int], None]
-"""Told how much of how much is done."""
+from ascertain.types import LongArray, Progress
 
 MEMORY_LIMIT = 2**31
 SLICE = 64

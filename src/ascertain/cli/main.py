@@ -10,7 +10,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -97,10 +97,19 @@ def _options(
     pass
 
 
-def _other_verbs() -> dict[str, Callable[..., None]]:
-    """The verbs that other packages bring, by the entry points that they declare."""
-    found = entry_points(group="ascertain.verbs")
-    return {verb.name: verb.load() for verb in sorted(found, key=lambda verb: verb.name)}
+def _add_verb(app: typer.Typer, found: EntryPoint) -> None:
+    """A verb of another package; where that cannot be imported, one that says so, so that all others still work."""
+    try:
+        app.command(found.name)(guarded(found.load()))
+    except Exception as reason:
+        sentence = f"the verb {found.name!r} cannot be loaded ({type(reason).__name__}: {reason})"
+
+        def refuse(_: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:
+            raise AscertainError(sentence)
+
+        app.command(found.name, help="Not installed.", context_settings={"ignore_unknown_options": True})(
+            guarded(refuse)
+        )
 
 
 def build() -> typer.Typer:
@@ -113,8 +122,10 @@ def build() -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback()(_options)
-    for name, verb in {**VERBS, **_other_verbs()}.items():
+    for name, verb in VERBS.items():
         app.command(name)(guarded(verb))
+    for found in sorted(entry_points(group="ascertain.verbs"), key=lambda found: found.name):
+        _add_verb(app, found)
     return app
 
 

@@ -14,11 +14,11 @@ from typing import Any, final
 import numpy as np
 
 from ascertain.bank.candidates import Compiled
-from ascertain.bank.compile import compile_bank
+from ascertain.bank.compile import compile_bank, find_compiler
+from ascertain.bank.compiler import DEFAULT_COMPILER
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import bank_shells
 from ascertain.bank.weights import DEFAULT, Weighting
-from ascertain.observer.names import CompilerName
 from ascertain.observer.source import Effort
 from ascertain.task.bank import Bank, uniform_bank
 from ascertain.task.canonical import canonical_bytes
@@ -32,16 +32,17 @@ class OperationBank:
     def __init__(
         self,
         operation: Operation,
-        compiler: CompilerName = "merging",
+        compiler: str = DEFAULT_COMPILER,
         shells: int | None = None,
         *,
         weighting: Weighting = DEFAULT,
-        against: CompilerName | None = None,
+        against: str | None = None,
     ) -> None:
-        self._operation, self._shells = operation, shells
-        self._compiler: CompilerName = compiler
-        self._weighting = weighting
-        self._against: CompilerName | None = against
+        for name in (compiler, against):
+            if name is not None:
+                find_compiler(name)  # a wrong name is refused now, not when the run has begun
+        self._operation, self._compiler, self._shells = operation, compiler, shells
+        self._weighting, self._against = weighting, against
         self._effort: Effort | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""The names of policies, probing rules and compilers, as problem files and the command line write them."""
+"""The names of policies and probing rules, as problem files and the command line write them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import Literal, TypeAlias
 
 PolicyName: TypeAlias = Literal["readwise", "eager", "staged", "reuse"]
 ProbingName: TypeAlias = Literal["round-robin", "separating", "planned"]
-CompilerName: TypeAlias = Literal["merging", "direct", "exhaustive"]
 
 POLICIES: tuple[PolicyName, ...] = ("readwise", "eager", "staged", "reuse")
 PROBING: tuple[ProbingName, ...] = ("round-robin", "separating", "planned")
-COMPILERS: tuple[CompilerName, ...] = ("merging", "direct", "exhaustive")

@@ -7,10 +7,9 @@ query. AALpy is imported only when a SUL is made here; a SUL that is wrapped bri
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any, final
 
-from ascertain.errors import AscertainError, ModelError, PlantFault
+from ascertain.errors import ModelError, PlantFault, import_extra
 from ascertain.model import Model
 from ascertain.plant.faults import Refused
 from ascertain.plant.simulated import SimulatedPlant
@@ -71,10 +70,7 @@ def machine_sul(model: Model, *, start: str | None = None, undefined: str = "und
     if start is None and len(model.initial) != 1:
         raise ModelError(f"the machine has {len(model.initial)} initial states; say in which one the SUL starts")
     begin = model.initial[0] if start is None else model.state_named(start, "start")
-    try:
-        base: Any = import_module("aalpy.base").SUL
-    except ImportError:
-        raise AscertainError("AALpy is not installed; install it with: pip install 'ascertain[aalpy]'") from None
+    base: Any = import_extra("aalpy.base", "aalpy").SUL
 
     class MachineSul(base):
         """The machine, reset before every query."""

@@ -12,7 +12,7 @@ from ascertain.errors import TaskError, did_you_mean
 from ascertain.evidence.evidence import Doubts
 from ascertain.model import Machine
 from ascertain.observer.banks import HypothesesBank, OperationBank
-from ascertain.observer.names import CompilerName, PolicyName, ProbingName
+from ascertain.observer.names import PolicyName, ProbingName
 from ascertain.observer.settings import ObserverSettings
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import AnyProblem, HiddenProblem
@@ -35,7 +35,7 @@ def pose_observer(
     probing: ProbingName | None = None,
     budget: int | None = None,
     threshold: Fraction | int | str | None = None,
-    against: CompilerName | None = None,
+    against: str | None = None,
 ) -> tuple[ObserverSettings, MakeBank | None]:
     """The settings of a problem's observer and what compiles its bank; what is given here goes before the file.
 
@@ -95,7 +95,7 @@ def _nominal(problem: AnyProblem, question: AbstractQuestion, operation: Operati
 
 
 def _make_bank(
-    problem: AnyProblem, question: AbstractQuestion, operation: Operation | None, against: CompilerName | None
+    problem: AnyProblem, question: AbstractQuestion, operation: Operation | None, against: str | None
 ) -> MakeBank | None:
     if operation is not None:
         return OperationBank(operation, problem.observe.compiler, problem.observe.shells, against=against)

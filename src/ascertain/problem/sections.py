@@ -12,8 +12,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast, final
 
+from ascertain.bank.compile import compiler_names
+from ascertain.bank.compiler import DEFAULT_COMPILER
 from ascertain.errors import TaskError
-from ascertain.observer.names import COMPILERS, POLICIES, PROBING, CompilerName, PolicyName, ProbingName
+from ascertain.observer.names import POLICIES, PROBING, PolicyName, ProbingName
 from ascertain.problem.fields import check_keys, read_one_of, read_probability, read_rational, read_value
 
 OPERATION_KEYS = ("log", "start", "replaced", "alternatives", "window")
@@ -62,7 +64,7 @@ class ObserveSection:
     """beta_nom: the nominal is formally rejected when the trigger reaches its inverse."""
     doublings: int = 4
     """The most actions of which it may be unknown whether they ran."""
-    compiler: CompilerName = "merging"
+    compiler: str = DEFAULT_COMPILER
     shells: int | None = None
     """How many shells the bank keeps; None: all of them."""
 
@@ -100,7 +102,7 @@ def read_observe(section: dict[str, Any]) -> ObserveSection:
         nominal_share=_inside(section, "nominal_share", Fraction(1, 2)),
         rejection=_inside(section, "rejection", Fraction(1, 1000)),
         doublings=_number(section, "doublings", 4, where),
-        compiler=read_one_of(section, "compiler", COMPILERS, where),
+        compiler=read_one_of(section, "compiler", compiler_names(), where),
         shells=_number(section, "shells", 1, where, low=1) if "shells" in section else None,
     )
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import math
 import re
-from importlib import import_module
 from typing import Any
 
+from ascertain.errors import import_extra
 from ascertain.report.labels import Box, place_labels
 from ascertain.report.record import Figure, Series
 
@@ -41,8 +41,8 @@ def draw_svg(figure: Figure, width: float = 7.2, height: float = 4.0, *, scope: 
     With a `scope` it is to stand on a page among others: lines and letters take the page's colour, and no name inside
     the drawing is that of another one, whose scope or figure is another.
     """
-    matplotlib: Any = import_module("matplotlib")
-    canvas: Any = import_module("matplotlib.figure")
+    matplotlib = import_extra("matplotlib", "plots")
+    canvas = import_extra("matplotlib.figure", "plots")
     with matplotlib.rc_context(_SETTINGS):
         drawing = canvas.Figure(figsize=(width, height), layout="constrained")
         axes = drawing.subplots()
@@ -92,7 +92,7 @@ def _write_labels(drawing: Any, axes: Any, figure: Figure) -> None:
         return
     drawing.draw_without_rendering()
     scale = 72 / drawing.dpi
-    text_path: Any = import_module("matplotlib.textpath").TextPath
+    text_path = import_extra("matplotlib.textpath", "plots").TextPath
 
     def locate(x: object, y: object) -> tuple[float, float]:
         across, up = axes.transData.transform((x, y)) * scale

@@ -12,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
+from ascertain.types import Progress
 from ascertain_paper.campaign.engines import Engine
 from ascertain_paper.campaign.store import Store
 
 Case = TypeVar("Case")
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the number of operations done and to be done: first with what an earlier call did."""
 
 CHUNK = 256
 PIECES = 32
@@ -36,7 +35,10 @@ def run_campaign(
     chunk: int = CHUNK,
     progress: Progress | None = None,
 ) -> list[Any]:
-    """The results of all cases, in order; those that the store has are taken from it."""
+    """The results of all cases, in order; those that the store has are taken from it.
+
+    `progress` is called with the number of operations done and to be done, first with what an earlier call did.
+    """
     tell = progress or _tell_nobody
     done: dict[int, Any] = {} if store is None else dict(store.results())
     missing = [number for number in range(len(cases)) if number not in done]

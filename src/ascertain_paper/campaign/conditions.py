@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import final
 
-from ascertain_paper.campaign.campaign import Progress
+from ascertain.types import Progress
 from ascertain_paper.campaign.engines import Engine
 from ascertain_paper.campaign.frozen import freeze_settings
 from ascertain_paper.campaign.parquet import export_parquet

@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Generator, Sequence
-from importlib import import_module
 from typing import Any, Protocol, TypeVar, final
 from urllib.parse import urlsplit
 
-from ascertain.errors import AscertainError, FileError
+from ascertain.errors import FileError, import_extra
 from ascertain_paper.campaign.following import follow
 
 Item = TypeVar("Item")
@@ -69,7 +68,7 @@ class _Local:
             for place, item in enumerate(items):
                 yield place, function(item)
             return
-        joblib: Any = import_module("joblib")
+        joblib = import_extra("joblib", "paper")
         parallel: Any = joblib.Parallel(n_jobs=self.workers, return_as="generator_unordered")
         work = joblib.delayed(_follow_and_apply)
         yield from parallel(work(os.getpid(), function, place, item) for place, item in enumerate(items))
@@ -90,7 +89,7 @@ class _Dask:
     """The workers of a Dask cluster."""
 
     def __init__(self, address: str) -> None:
-        self._distributed: Any = _import_extra("distributed", "dask")
+        self._distributed = import_extra("distributed", "dask")
         self._address = address
         try:
             self._client: Any = self._distributed.Client(address, timeout="10s", set_as_default=False)
@@ -117,7 +116,7 @@ class _Ray:
     """The workers of a Ray cluster; "local" starts one on this machine."""
 
     def __init__(self, address: str, workers: int | None) -> None:
-        self._ray: Any = _import_extra("ray", "ray")
+        self._ray = import_extra("ray", "ray")
         self._address = address
         where: dict[str, Any] = {"address": f"ray://{address}"}
         if address == "local":  # said, as Ray would otherwise join a cluster that it finds on this machine
@@ -167,10 +166,3 @@ def _lost(kind: str, address: str, reason: Exception) -> FileError:
 def _first_line(reason: Exception) -> str:
     line = next(iter(str(reason).strip().splitlines()), "")
     return f"{type(reason).__name__}: {line:.200}" if line else type(reason).__name__
-
-
-def _import_extra(module: str, extra: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError:
-        raise AscertainError(f"{module} is not installed; install it with: pip install 'ascertain[{extra}]'") from None

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from ascertain.errors import AscertainError, FileError
+from ascertain.errors import FileError, import_extra
 from ascertain_paper.campaign.store import Store
 
 
 def import_parquet() -> tuple[Any, Any]:
     """The packages that write Parquet; whoever will need them asks before there is anything to lose."""
-    try:
-        return import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:
-        raise AscertainError("pyarrow is not installed; install it with: pip install 'ascertain[parquet]'") from None
+    return import_extra("pyarrow", "parquet"), import_extra("pyarrow.parquet", "parquet")
 
 
 def export_parquet(store: Store, path: Path) -> None:

@@ -6,30 +6,27 @@ the number of workers. A block is one piece of work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias, cast
-
-import joblib  # pyright: ignore[reportMissingTypeStubs]
+from contextlib import closing
+from functools import partial
 
 from ascertain.bank.calibration_file import Calibration
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import Rank, rank_state
 from ascertain.errors import TaskError
-from ascertain.observer.names import CompilerName
+from ascertain.types import Progress
+from ascertain_paper.campaign.engines import start_engine
 from ascertain_paper.testbed.operations import Slot
 from ascertain_paper.testbed.testbed import Testbed
 
 PURPOSE = "calibration"
 """The name that calibration blocks are drawn under; others, "evaluation" say, are other blocks."""
-Progress: TypeAlias = Callable[[int, int], None]
-"""Told how many blocks are done, and of how many."""
 
 
 def calibrate_testbed(
     testbed: Testbed,
     *,
     blocks: int,
-    compiler: CompilerName = "merging",
+    compiler: str = "merging",
     place: int = 1,
     purpose: str = PURPOSE,
     workers: int = 1,
@@ -42,11 +39,13 @@ def calibrate_testbed(
     if not 1 <= place <= blocks:
         raise TaskError(f"the rank in place {place} of {blocks} blocks cannot be taken; at least one block is needed")
     settings = testbed.settings
-    ranks: list[tuple[Rank, ...]] = []
-    for row in _rank_blocks(testbed, purpose, blocks, compiler, workers):
-        ranks.append(row)
-        if progress is not None:
-            progress(len(ranks), blocks)
+    ranked: dict[int, tuple[Rank, ...]] = {}
+    engine = start_engine(workers=workers)
+    with closing(engine.map(partial(rank_block, testbed, purpose, compiler=compiler), range(blocks))) as ended:
+        for block, row in ended:
+            ranked[block] = row
+            if progress is not None:
+                progress(len(ranked), blocks)
     return Calibration(
         settings=settings.name,
         settings_hash=settings.hash,
@@ -54,7 +53,7 @@ def calibrate_testbed(
         seeds=tuple(plant.seed for plant in settings.plants),
         strata=tuple(name_stratum(testbed, slot) for slot in testbed.block_slots(purpose, 0)),
         blocks=tuple(f"{purpose} {block}" for block in range(blocks)),
-        ranks=tuple(ranks),
+        ranks=tuple(ranked[block] for block in range(blocks)),
         place=place,
     )
 
@@ -65,25 +64,12 @@ def name_stratum(testbed: Testbed, slot: Slot) -> str:
     return f"{settings.plants[slot.plant].name}, {settings.families[slot.family].name}, {slot.number}"
 
 
-def rank_block(testbed: Testbed, purpose: str, block: int, compiler: CompilerName) -> tuple[Rank, ...]:
+def rank_block(testbed: Testbed, purpose: str, block: int, compiler: str) -> tuple[Rank, ...]:
     """The rank of the true endpoint of each operation of a block, in the order of strata."""
     return tuple(rank_truth(testbed, slot, compiler) for slot in testbed.block_slots(purpose, block))
 
 
-def rank_truth(testbed: Testbed, slot: Slot, compiler: CompilerName = "merging") -> Rank:
+def rank_truth(testbed: Testbed, slot: Slot, compiler: str = "merging") -> Rank:
     """The rank of one operation's true endpoint."""
     operation = testbed.draw(slot)
     return rank_state(compile_bank(testbed.logged(operation), compiler), operation.true_endpoint)
-
-
-def _rank_blocks(
-    testbed: Testbed, purpose: str, blocks: int, compiler: CompilerName, workers: int
-) -> Iterator[tuple[Rank, ...]]:
-    """Row by row in the order of blocks, whoever finishes first."""
-    if workers == 1:
-        for block in range(blocks):
-            yield rank_block(testbed, purpose, block, compiler)
-        return
-    parallel: Any = joblib.Parallel(n_jobs=workers, return_as="generator")
-    work = (joblib.delayed(rank_block)(testbed, purpose, block, compiler) for block in range(blocks))  # pyright: ignore
-    yield from cast("Iterator[tuple[Rank, ...]]", parallel(work))

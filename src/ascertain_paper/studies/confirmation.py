@@ -26,7 +26,6 @@ from ascertain.bank.compile import compile_bank
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import bank_shells, rank_state
 from ascertain.bank.weights import DEFAULT, WEIGHTINGS, Weighting
-from ascertain.observer.names import CompilerName
 from ascertain.observer.settings import ObserverSettings
 from ascertain.report.record import Study
 from ascertain.task.bank import Bank
@@ -190,7 +189,7 @@ def same_shells(found: Compiled, whole: Compiled, shells: int) -> bool:
     return np.array_equal(found.endpoint, whole.endpoint[:size]) and np.array_equal(found.score, whole.score[:size])
 
 
-def _compile_timed(logged: Operation, compiler: CompilerName, shells: int | None = None) -> tuple[Compiled, int]:
+def _compile_timed(logged: Operation, compiler: str, shells: int | None = None) -> tuple[Compiled, int]:
     """What is compiled, and the microseconds of processor time that it took."""
     began = time.process_time_ns()
     compiled = compile_bank(logged, compiler, shells=shells)

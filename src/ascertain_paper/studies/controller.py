@@ -17,10 +17,10 @@ from typing import Any, final
 import numpy as np
 
 from ascertain.bank.candidates import Compiled, Stats
-from ascertain.bank.compile import compile_bank
+from ascertain.bank.compile import compile_bank, compiler_names
 from ascertain.bank.shells import bank_shells
 from ascertain.bank.weights import DEFAULT, WEIGHTINGS
-from ascertain.observer.names import COMPILERS, CompilerName, PolicyName, ProbingName
+from ascertain.observer.names import PolicyName, ProbingName
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, Observer, start_observer
 from ascertain.policy.verdict import Certified
@@ -42,7 +42,7 @@ class Controller:
     name: str
     policy: PolicyName
     threshold: int = 0
-    compiler: CompilerName = "exhaustive"
+    compiler: str = "exhaustive"
     separating: bool = False
     equal_weights: bool = False
 
@@ -99,7 +99,7 @@ def control_operation(case: tuple[str, int, tuple[Controller, ...]]) -> dict[str
     stream = testbed.stream(operation)
     logged = testbed.logged(operation)
     wanted = {"merging", *(controller.compiler for controller in controllers)}
-    compiled = {compiler: compile_bank(logged, compiler) for compiler in COMPILERS if compiler in wanted}
+    compiled = {compiler: compile_bank(logged, compiler) for compiler in compiler_names() if compiler in wanted}
     merged = compiled["merging"]
     banks = {
         equal: bank_shells(merged, merged.num_shells, WEIGHTINGS["uniform"] if equal else DEFAULT)

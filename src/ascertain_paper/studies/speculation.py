@@ -18,7 +18,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ascertain.observer.names import CompilerName
 from ascertain.report.record import Study
 from ascertain.task.bank import Bank
 from ascertain_paper.campaign.campaign import run_campaign
@@ -38,7 +37,7 @@ THRESHOLD = 100
 """lambda of the gate and of readwise switching; from 999 on it would come no earlier than formal rejection."""
 STAGED = Controller("staged", "staged")
 READWISE = Controller(f"readwise {THRESHOLD}", "readwise", THRESHOLD)
-COMPILERS: tuple[CompilerName, ...] = ("exhaustive", "merging")
+COMPILERS: tuple[str, ...] = ("exhaustive", "merging")
 EVERY = {"quick": 5, "full": 1}
 """Of each form: of how many operations one is taken. Every fifth is active about as often as all are."""
 EARNEST: Mapping[str, Mapping[int, int | None]] = {"quick": {10: 1}, "full": {1: None, 10: None, 100: 3}}
@@ -91,7 +90,7 @@ def measure_operation(testbed: Testbed, slot: Slot, worker: CompileWorker) -> di
     """One operation: both runs with their decisions timed, and both compilations; all times in microseconds."""
     operation = testbed.draw(slot)
     logged, stream = testbed.logged(operation), testbed.stream(operation)
-    compiled: dict[CompilerName, tuple[Bank, int]] = {}
+    compiled: dict[str, tuple[Bank, int]] = {}
     for compiler in COMPILERS:
         worker.begin(logged, compiler)
         compiled[compiler] = worker.result()

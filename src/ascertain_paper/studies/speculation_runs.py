@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import Any, final
 
 from ascertain.bank.operation import Operation
-from ascertain.observer.names import CompilerName
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Observer, start_observer
 from ascertain.task.bank import Bank
@@ -88,9 +87,9 @@ def trace_run(
 class _Background:
     """One run's use of the worker: begin once, wait for the bank, or stop."""
 
-    def __init__(self, worker: CompileWorker, logged: Operation, compiler: CompilerName) -> None:
+    def __init__(self, worker: CompileWorker, logged: Operation, compiler: str) -> None:
         self.worker, self.logged = worker, logged
-        self.compiler: CompilerName = compiler
+        self.compiler: str = compiler
         self.begun, self.spent_us = False, 0
         self.used = False
 
@@ -119,7 +118,7 @@ def run_in_earnest(
     *,
     read_ms: int,
     threshold: int,
-    compiler: CompilerName = "exhaustive",
+    compiler: str = "exhaustive",
 ) -> dict[str, Any]:
     """One operation by one strategy, reads sleeping so long each; what it took by the clock on the wall."""
     stream = testbed.stream(operation)

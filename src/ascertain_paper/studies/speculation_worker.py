@@ -18,7 +18,6 @@ from ascertain.bank.compile import compile_bank
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import bank_shells
 from ascertain.errors import AscertainError
-from ascertain.observer.names import CompilerName
 from ascertain.task.bank import Bank
 
 Reply: TypeAlias = tuple[Bank | AscertainError | None, int]
@@ -40,7 +39,7 @@ class CompileWorker:
         other.close()
         self._busy = False
 
-    def begin(self, operation: Operation, compiler: CompilerName) -> None:
+    def begin(self, operation: Operation, compiler: str) -> None:
         """Begin to compile the bank of all shells."""
         assert not self._busy, "a compilation is under way"
         self._busy = True
@@ -101,7 +100,7 @@ def _serve(end: Connection[Any, Any]) -> None:
             return
 
 
-def _compile(end: Connection[Any, Any], operation: Operation, compiler: CompilerName) -> Reply:
+def _compile(end: Connection[Any, Any], operation: Operation, compiler: str) -> Reply:
     began = time.process_time_ns()
 
     def look_up(_done: int, _total: int) -> None:

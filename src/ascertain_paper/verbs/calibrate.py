@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ascertain.cli.options import AsJson
-from ascertain.observer.names import CompilerName
+from ascertain_paper.verbs import need_paper
 
 if TYPE_CHECKING:
     from ascertain.bank.calibration_file import Calibration
@@ -28,7 +28,9 @@ def command(
     place: Annotated[
         int, typer.Option("--place", min=1, metavar="R", help="Take the R-th largest rank instead of the largest.")
     ] = 1,
-    compiler: Annotated[CompilerName, typer.Option("--compiler", help="How banks are compiled.")] = "merging",
+    compiler: Annotated[
+        str, typer.Option("--compiler", help="How banks are compiled: merging, direct or exhaustive.")
+    ] = "merging",
     workers: Annotated[
         int, typer.Option("--workers", min=1, metavar="N", help="Processes; the result is the same for any number.")
     ] = 1,
@@ -44,6 +46,7 @@ def command(
 
     Example:  ascertain calibrate small --blocks 20 --out calibration.json
     """
+    need_paper()
     from ascertain.bank.calibration_file import calibration_data, write_calibration
     from ascertain.cli.show.counting import counting
     from ascertain.cli.show.output import print_json

@@ -10,10 +10,11 @@ import typer
 
 from ascertain.cli.options import AsJson
 from ascertain.errors import FileError, did_you_mean
+from ascertain_paper.verbs import need_paper
 
 if TYPE_CHECKING:
     from ascertain.report.record import Study
-    from ascertain_paper.campaign.campaign import Progress
+    from ascertain.types import Progress
 
 NAMES = ("story", "controller", "confirmation", "replay", "speculation", "invariants", "audit", "all")
 
@@ -52,6 +53,7 @@ def command(
 
     Example:  ascertain reproduce controller --out out
     """
+    need_paper()
     from ascertain.cli.show.counting import counting
     from ascertain.cli.show.output import print_json
     from ascertain.cli.show.progress import announce_compilation

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ascertain.cli.options import AsJson, ProblemFile
-from ascertain.observer.names import CompilerName
 
 if TYPE_CHECKING:
     from ascertain.bank.candidates import Compiled
@@ -22,7 +21,8 @@ SHOWN = 20
 def command(
     problem: ProblemFile,
     compiler: Annotated[
-        CompilerName | None, typer.Option("--compiler", help="How to compile; all three give the same answer.")
+        str | None,
+        typer.Option("--compiler", help="How to compile: merging, direct or exhaustive; all give the same answer."),
     ] = None,
     shells: Annotated[
         int | None, typer.Option("--shells", min=1, metavar="J", help="Keep the best J shells, and the nominal.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ascertain.cli.options import AsJson, CertificateFile, ProblemFile
-from ascertain.errors import FileError
+from ascertain.errors import FileError, import_extra
 
 if TYPE_CHECKING:
     from ascertain.pipeline.bound import Bounds
@@ -70,10 +70,13 @@ def command(
 
 
 def _check_drawing(path: Path | None) -> None:
-    if path is not None and path.suffix != ".svg":
+    if path is None:
+        return
+    if path.suffix != ".svg":
         raise FileError(f"{path}: the drawing is an .svg")
-    if path is not None and not path.parent.is_dir():
+    if not path.parent.is_dir():
         raise FileError(f"{path}: there is no directory {path.parent}")
+    import_extra("matplotlib", "plots")  # before the bounds are computed, not after
 
 
 def _read_risk(name: str, text: str | None, *, zero: bool) -> Fraction | None:

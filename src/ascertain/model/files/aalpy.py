@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from ascertain.errors import AscertainError, ModelError
+from ascertain.errors import ModelError, import_extra
 from ascertain.model.machine import Machine
 from ascertain.types import UNDEFINED
 
@@ -22,7 +21,7 @@ def to_aalpy(machine: Machine) -> Any:
     _check_exact(machine)
     if len(machine.initial) != 1:
         raise ModelError(f"the machine has {len(machine.initial)} initial states; AALpy wants exactly one")
-    automata = import_aalpy("automata")
+    automata = import_extra("aalpy.automata", "aalpy")
     states = [automata.MealyState(name) for name in machine.states]
     for s, a in np.argwhere(machine.successor != UNDEFINED).tolist():
         states[s].transitions[machine.actions[a]] = states[machine.successor[s, a]]
@@ -36,7 +35,7 @@ def from_aalpy(automaton: Any) -> Machine:
     A Moore machine or DFA reads, after an action, the output of the state that was reached ("True" or "False" for a
     DFA); what it would read before any action is lost. Names are numbered as they appear, state by state.
     """
-    automata = import_aalpy("automata")
+    automata = import_extra("aalpy.automata", "aalpy")
     if not isinstance(automaton, automata.MealyMachine | automata.MooreMachine | automata.Dfa):
         raise ModelError(
             f"a {type(automaton).__name__} is not a Mealy machine, Moore machine or DFA; those can be read"
@@ -89,11 +88,3 @@ def _output(state: Any, letter: Any, target: Any) -> Any:
     if hasattr(state, "output_fun"):
         return state.output_fun[letter]
     return target.output if hasattr(target, "output") else target.is_accepting
-
-
-def import_aalpy(module: str) -> Any:
-    """A module of AALpy, or one sentence that says how to install it."""
-    try:
-        return import_module(f"aalpy.{module}")
-    except ImportError:
-        raise AscertainError("AALpy is not installed; install it with: pip install 'ascertain[aalpy]'") from None

@@ -9,12 +9,15 @@ from __future__ import annotations
 import time
 
 from ascertain.bank.candidates import Compiled, Stats, list_candidates
+from ascertain.bank.compiler import register
 from ascertain.bank.encoding import count_paths, encode, find_nominal
-from ascertain.bank.layers import MEMORY_LIMIT, Merger, Progress
+from ascertain.bank.layers import MEMORY_LIMIT, Merger
 from ascertain.bank.operation import Operation
 from ascertain.bank.ranking import rank_layer
+from ascertain.types import Progress
 
 
+@register("merging")
 def compile_merging(
     operation: Operation,
     *,

@@ -30,10 +30,11 @@ from typing import Literal, TypeAlias, final
 import numpy as np
 
 from ascertain.bank.candidates import Compiled, Stats, list_candidates
+from ascertain.bank.compiler import register
+from ascertain.bank.compilers.exhaustive import explore, peak_bytes
 from ascertain.bank.encoding import count_paths, count_readings, encode, find_nominal
 from ascertain.bank.endpoints import Endpoints
-from ascertain.bank.exhaustive import explore, peak_bytes
-from ascertain.bank.layers import MEMORY_LIMIT, Progress
+from ascertain.bank.layers import MEMORY_LIMIT
 from ascertain.bank.operation import Operation
 from ascertain.bank.score import clip_window
 from ascertain.kernels.bank.best import NO_SCORE
@@ -51,7 +52,7 @@ from ascertain.kernels.bank.direct import (
     search_nodes,
 )
 from ascertain.kernels.bank.seen import Seen, fill_seen
-from ascertain.types import LongArray
+from ascertain.types import LongArray, Progress
 
 DEFAULT_SHELLS = 8
 PROBE_SHELLS = 16
@@ -70,6 +71,7 @@ Outcome: TypeAlias = Literal["proved", "all", "failed"]
 """The first shells are proved; every path was evaluated; neither, and the search has been given up."""
 
 
+@register("direct")
 def compile_direct(
     operation: Operation,
     *,

@@ -14,16 +14,19 @@ import numpy as np
 
 from ascertain.bank.blocks import AbstractBlock, ListedBlock, SlicedBlock, Work
 from ascertain.bank.candidates import Compiled, Stats, list_candidates
+from ascertain.bank.compiler import register
 from ascertain.bank.encoding import count_paths, find_nominal
 from ascertain.bank.endpoints import Endpoints
-from ascertain.bank.layers import MEMORY_LIMIT, Progress
+from ascertain.bank.layers import MEMORY_LIMIT
 from ascertain.bank.operation import Operation
 from ascertain.errors import LimitError
 from ascertain.model.boolean import BooleanPlant
+from ascertain.types import Progress
 
 MAX_PATHS = 2**40
 
 
+@register("exhaustive")
 def compile_exhaustive(
     operation: Operation,
     *,

@@ -1,0 +1,80 @@
+"""The registry of compilers: one from elsewhere is named by the command line, a problem file and an observer's bank."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from ascertain.bank.candidates import Compiled
+from ascertain.bank.compile import compile_bank, compiler_names
+from ascertain.bank.compiler import COMPILERS, register
+from ascertain.bank.operation import Operation
+from ascertain.cli.main import build
+from ascertain.errors import TaskError
+from ascertain.observer.banks import OperationBank
+from tests.conftest import ROOT
+from tests.test_bank_operation import small_operation
+
+EXAMPLE = ROOT / "examples" / "operation"
+
+
+def compile_renamed(operation: Operation, **options: Any) -> Compiled:
+    """The merging compiler under another name."""
+    compiled = COMPILERS["merging"](operation, **options)
+    return replace(compiled, stats=replace(compiled.stats, compiler="renamed"))
+
+
+@pytest.fixture
+def renamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Registers it until the test ends."""
+    monkeypatch.setitem(COMPILERS, "renamed", compile_renamed)  # so that the entry is removed at the end
+    del COMPILERS["renamed"]
+    register("renamed")(compile_renamed)
+
+
+def bank(*arguments: object) -> Any:
+    done = CliRunner().invoke(build(), ["bank", *map(str, arguments), "--json"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+@pytest.mark.usefixtures("renamed")
+def test_a_compiler_from_elsewhere_is_named_on_the_command_line_and_in_a_problem_file(tmp_path: Path) -> None:
+    assert compiler_names() == ("merging", "direct", "exhaustive", "renamed")
+    usual = bank(EXAMPLE / "press.toml")
+    named = bank(EXAMPLE / "press.toml", "--compiler", "renamed")
+    assert (usual["stats"]["compiler"], named["stats"]["compiler"]) == ("merging", "renamed")
+    assert named["candidates"] == usual["candidates"]
+    shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
+    problem = tmp_path / "press.toml"
+    problem.write_text(problem.read_text() + "\n[observe]\ncompiler = 'renamed'\n")
+    assert bank(problem)["stats"]["compiler"] == "renamed"
+
+
+@pytest.mark.usefixtures("renamed")
+def test_a_bank_of_an_observer_may_be_compared_with_another_compilers() -> None:
+    source = OperationBank(small_operation(), "renamed", against="exhaustive")
+    source()
+    assert source.effort is not None
+    assert (source.effort.compiler, source.effort.map_equal) == ("renamed", True)
+
+
+def test_a_name_that_is_no_compiler_is_refused_before_anything_is_done() -> None:
+    for names in ({"compiler": "renamed"}, {"against": "renamed"}):
+        with pytest.raises(TaskError, match="'renamed' is not a compiler; known are merging, direct, exhaustive"):
+            OperationBank(small_operation(), **names)
+    done = CliRunner().invoke(build(), ["bank", str(EXAMPLE / "press.toml"), "--compiler", "renamed"])
+    assert done.exit_code == 2
+    assert "'renamed' is not a compiler; known are merging, direct, exhaustive" in done.stderr
+
+
+def test_a_name_stands_for_one_compiler() -> None:
+    with pytest.raises(TaskError, match="there is a compiler 'direct' already"):
+        register("direct")(compile_renamed)
+    assert compile_bank(small_operation(), "direct").stats.compiler == "direct"
