@@ -1,4 +1,4 @@
-"""What may be done and what is done first: entrances into forbidden states, gentle actions, partial machines."""
+"""What may be done and what is done first: predecessors of forbidden states, non-merging actions, partial machines."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.build import machine_from_transitions
 from ascertain.observer.choice import Chooser
 from ascertain.observer.guard import Guard, Reach
-from ascertain.observer.non_merging import merges, prefer_gentle
-from ascertain.observer.planned import Plan
+from ascertain.observer.non_merging import merges, prefer_non_merging
+from ascertain.observer.probing.planned import PlannedProbing
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, start_observer
 from ascertain.observer.unsafe_predecessors import Entrances
@@ -104,14 +104,14 @@ def test_what_would_be_forgotten_is_looked_at_first() -> None:
     )
     question = PlantTask(model=plant, rule=StateRule(), actions=(0, 1, 2), cost=(Fraction(1),) * 3)
     world = BooleanWorld(plant, uniform_bank(range(4)), Fraction(1, 1000))
-    assert prefer_gentle(plant, world, (0, 1, 2)) == (1, 2)
-    assert prefer_gentle(plant, world, (0,)) == (0,)
+    assert prefer_non_merging(world, (0, 1, 2)) == (1, 2)
+    assert prefer_non_merging(world, (0,)) == (0,)
     options = ObserverSettings(question=question, alpha=Fraction(1, 1000), policy="eager")
     guard = Guard(options)
     assert Chooser(options).choose(world, guard, world.history) == 1
 
 
-def test_actions_that_merge_are_used_when_gentle_ones_tell_nothing() -> None:
+def test_actions_that_merge_are_used_when_the_others_tell_nothing() -> None:
     """`wait` shows nothing; `empty` tells the full tank from the rest and merges the others."""
     machine = machine_from_transitions(
         [
@@ -124,7 +124,7 @@ def test_actions_that_merge_are_used_when_gentle_ones_tell_nothing() -> None:
     task = pose(machine)
     options = ObserverSettings(question=task, alpha=Fraction(0), policy="eager")
     world = options.make_world(uniform_bank(range(3)), Fraction(0))
-    assert prefer_gentle(machine, world, (0, 1)) == (0, 1)
+    assert prefer_non_merging(world, (0, 1)) == (0, 1)
 
 
 @given(machines(partial=True), st.lists(st.tuples(st.integers(0, 2), st.booleans()), max_size=5))
@@ -167,8 +167,8 @@ def test_a_plan_that_is_lost_gives_way_to_separating() -> None:
     assert isinstance(act, Act)
     lost = observer.update(act.action, None)
     assert isinstance(lost.next(), Act)
-    assert Plan(problem.task).ask(lost.transcript) is None
-    assert Plan(problem.task).ask(()) == act.action
+    assert PlannedProbing(problem.task).ask(lost.transcript) is None
+    assert PlannedProbing(problem.task).ask(()) == act.action
 
 
 def test_a_risk_too_small_for_floating_point_can_still_be_watched() -> None:

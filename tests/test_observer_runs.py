@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.errors import LimitError, TaskError
+from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.evidence import Doubts, Step
 from ascertain.evidence.probing import round_robin
 from ascertain.model import Machine
@@ -294,10 +295,14 @@ def test_round_robin_goes_from_tap_to_tap_like_the_rule_of_that_name() -> None:
     )
     question = ask(plant, alpha=Fraction(0))
     observer = start_observer(set_up(question, policy="eager", budget=20), lambda: uniform_bank(range(4)))
-    schedule = round_robin(plant, question.actions).actions
+    schedule = (1, 0, 1, 2, 1, 3)  # b0 is read by y alone, b1 by x, z and u in turn
+    world, rule = BooleanWorld(plant, uniform_bank(range(4)), Fraction(0)), round_robin(plant, question.actions)
     for t in range(13):
-        assert observer.next() == Act(schedule[t % len(schedule)])
-        observer = observer.update(schedule[t % len(schedule)], None)
+        action = schedule[t % len(schedule)]
+        assert rule.choose(world) == action
+        assert observer.next() == Act(action)
+        world.observe(action, None)
+        observer = observer.update(action, None)
 
 
 def test_counters_count_every_axis() -> None:

@@ -85,7 +85,15 @@ def test_a_fixed_schedule_is_followed_and_begun_again() -> None:
 def test_round_robin_taps_every_bit_once_a_round_and_commands_in_turn() -> None:
     commands = tuple(Command(f"c{i}", (), tap) for i, tap in enumerate((1, 0, 1, 2)))
     plant = BooleanPlant(names("b", 3), commands, FLIP)
-    assert round_robin(plant, range(4)).actions == (1, 0, 3, 1, 2, 3)
+    world, rule = BooleanWorld(plant, nominal_bank(0), ALPHA), round_robin(plant, range(4))
+    chosen = []
+    for _ in range(7):
+        chosen.append(rule.choose(world))
+        world.observe(chosen[-1], None)
+    assert chosen == [1, 0, 3, 1, 2, 3, 1]
+    assert rule.choose(world, (2, 3)) == 2, "of the bit whose turn it is, the command that is allowed"
+    with pytest.raises(TaskError, match="at least one"):
+        round_robin(plant, ())
 
 
 def test_separating_needs_far_fewer_readings_than_round_robin() -> None:

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from ascertain.evidence.audit import Audit, RuleObserver, audit, count_wrong
 from ascertain.evidence.boolean_world import BooleanWorld
-from ascertain.evidence.probing import FixedSchedule, round_robin
+from ascertain.evidence.probing import FixedSchedule, RoundRobin, round_robin
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.task.bank import Bank, nominal_bank, uniform_bank
 from ascertain_paper.testbed.operations import Slot
@@ -61,7 +61,7 @@ def audit_testbed(runs: int) -> None:
         nominal = testbed.draw(Slot("audit", number, 0, 0, active=False)).nominal_endpoint
         bank = nominal_bank(nominal)
 
-        def make(plant: BooleanPlant = plant, bank: Bank = bank, rule: FixedSchedule = rule) -> RuleObserver:
+        def make(plant: BooleanPlant = plant, bank: Bank = bank, rule: RoundRobin = rule) -> RuleObserver:
             return RuleObserver(BooleanWorld(plant, bank, alpha), rule)
 
         found: dict[int, Audit] = {}

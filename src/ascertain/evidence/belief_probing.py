@@ -26,6 +26,8 @@ from typing import final
 from ascertain.errors import LimitError, TaskError
 from ascertain.evidence.beliefs import Case, IntegerModel, Weights
 from ascertain.evidence.hidden_world import HiddenWorld
+from ascertain.evidence.probing import AbstractRule
+from ascertain.evidence.worlds import AbstractWorld
 from ascertain.model.hidden import HiddenModel, make_belief
 from ascertain.quotients.belief_pairs import PairSearch
 from ascertain.quotients.words import ReadingWord, WordSpan, span_words
@@ -41,7 +43,7 @@ SPLITS = Fraction(1, 1 << 40)
 
 @final
 @dataclass(frozen=True)
-class SeparatingBeliefs:
+class SeparatingBeliefs(AbstractRule):
     """The action that takes the largest part from the strongest rivals, per unit of cost."""
 
     model: HiddenModel
@@ -52,8 +54,11 @@ class SeparatingBeliefs:
         if len(self.cost) != self.model.num_actions or not all(c > 0 for c in self.cost):
             raise TaskError(f"there must be a positive cost for each of the {self.model.num_actions} actions")
 
-    def choose(self, world: HiddenWorld, allowed: Sequence[Action]) -> Action:
-        """One of the allowed actions, of which there is at least one."""
+    def choose(self, world: AbstractWorld, allowed: Sequence[Action] | None = None) -> Action:
+        if not isinstance(world, HiddenWorld):
+            raise TaskError("this rule follows beliefs, and a world of states has none; use Separating")
+        if allowed is None:
+            allowed = [a for a in range(self.model.num_actions) if world.is_allowed(a)]
         leader = world.leading_case()
         rivals = world.rival_cases(world.labelling.code_of(leader.hypothesis), NUM_RIVALS)
         turn = allowed[len(world.history) % len(allowed)]

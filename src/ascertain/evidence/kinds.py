@@ -1,4 +1,5 @@
-"""What evidence is made of, by the kind of question: its world, and the trigger that watches the nominal."""
+"""What evidence is made of, by the kind of question: its world, the trigger that watches the nominal, and the rule that
+separates best."""
 
 from __future__ import annotations
 
@@ -6,11 +7,13 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
+from ascertain.evidence.belief_probing import SeparatingBeliefs
 from ascertain.evidence.belief_trigger import BeliefTrigger
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.evidence import Doubts
 from ascertain.evidence.hidden_world import HiddenWorld
 from ascertain.evidence.labelling import labelling_of
+from ascertain.evidence.probing import AbstractRule, Separating
 from ascertain.evidence.trigger import AbstractTrigger, Trigger
 from ascertain.evidence.worlds import AbstractWorld, ListWorld
 from ascertain.task.bank import Bank
@@ -61,3 +64,20 @@ def _(question: Task | PlantTask, nominal: int, doubts: Doubts) -> AbstractTrigg
 @make_trigger.register
 def _(question: HiddenTask, nominal: int, doubts: Doubts) -> AbstractTrigger[Any]:
     return BeliefTrigger(question.model, question.belief[nominal], doubts=doubts)
+
+
+@singledispatch
+def make_separating(question: AbstractQuestion) -> AbstractRule:
+    """The rule that takes the action which tells the leading candidate best from its rivals, per unit of cost."""
+    raise NotImplementedError(type(question).__name__)
+
+
+@make_separating.register(Task)
+@make_separating.register(PlantTask)
+def _(question: Task | PlantTask) -> AbstractRule:
+    return Separating(question.model, question.actions, tuple(question.cost[a] for a in question.actions))
+
+
+@make_separating.register
+def _(question: HiddenTask) -> AbstractRule:
+    return SeparatingBeliefs(question.model, question.cost)

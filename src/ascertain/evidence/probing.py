@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import singledispatch
@@ -26,13 +26,14 @@ from typing import final
 import numpy as np
 
 from ascertain.errors import TaskError
+from ascertain.evidence.evidence import Step
 from ascertain.evidence.groups import Group
 from ascertain.evidence.laws import UNIT, Levels, tabulate_levels
 from ascertain.evidence.worlds import AbstractWorld
 from ascertain.kernels.evidence.probing import FloatArray, step_flips, weigh_flips, weigh_laws
-from ascertain.model.abstract import AbstractDeterministic, AbstractMachine
+from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, AbstractModel
 from ascertain.model.boolean import BooleanPlant
-from ascertain.types import UNDEFINED, Action, BoolArray, IntArray, State, WordArray
+from ascertain.types import UNDEFINED, Action, BoolArray, IntArray, LongArray, State, WordArray
 
 _LEAST = 1e-300
 """Stands for no weight at all, so that its logarithm is a number."""
@@ -44,8 +45,13 @@ class AbstractRule(ABC):
     """The interface of every action rule. A rule sees the world, never the plant."""
 
     @abstractmethod
-    def choose(self, world: AbstractWorld) -> Action:
-        """The next action."""
+    def choose(self, world: AbstractWorld, allowed: Sequence[Action] | None = None) -> Action:
+        """The next action: one of those allowed, or, without a list, one of the rule's that the world allows."""
+
+    def ask(self, steps: Sequence[Step]) -> Action | None:
+        """The action that the rule wants after these steps whatever the world looks like; None when it has none."""
+        del steps
+        return None
 
 
 @final
@@ -60,28 +66,49 @@ class FixedSchedule(AbstractRule):
         if not self.actions:
             raise TaskError("a schedule needs at least one action")
 
-    def choose(self, world: AbstractWorld) -> Action:
-        return next_allowed(world, self.actions)
+    def choose(self, world: AbstractWorld, allowed: Sequence[Action] | None = None) -> Action:
+        return next_allowed(world, self.actions, allowed)
 
 
-def next_allowed(world: AbstractWorld, actions: Sequence[Action]) -> Action:
+def next_allowed(world: AbstractWorld, actions: Sequence[Action], allowed: Sequence[Action] | None = None) -> Action:
     """The action whose turn it is after so many steps, or the next one after it that is allowed."""
     turn = len(world.history) % len(actions)
-    for a in (*actions[turn:], *actions[:turn]):
-        if world.is_allowed(a):
+    return _first_allowed(world, (*actions[turn:], *actions[:turn]), allowed)
+
+
+def _first_allowed(world: AbstractWorld, actions: Iterable[Action], allowed: Sequence[Action] | None) -> Action:
+    for a in actions:
+        if world.is_allowed(a) if allowed is None else a in allowed:
             return a
     raise TaskError("no action of the rule is defined in every state where the plant may be")
 
 
-def round_robin(plant: BooleanPlant, actions: Sequence[Action]) -> FixedSchedule:
-    """Tap after tap in order of the bits; a bit that several commands tap is read by each of them in turn."""
-    tapping: dict[int, list[Action]] = {}
+@final
+@dataclass(frozen=True)
+class RoundRobin(AbstractRule):
+    """Sensor after sensor; one that several actions read is read by each of them in turn."""
+
+    by_sensor: tuple[tuple[Action, ...], ...]
+
+    def choose(self, world: AbstractWorld, allowed: Sequence[Action] | None = None) -> Action:
+        return _first_allowed(world, self._from_turn(len(world.history)), allowed)
+
+    def _from_turn(self, turn: int) -> Iterator[Action]:
+        """The action whose turn it is, the others of its sensor, then those of the sensors after it."""
+        for t in range(turn, turn + len(self.by_sensor)):
+            actions = self.by_sensor[t % len(self.by_sensor)]
+            first = t // len(self.by_sensor) % len(actions)
+            yield from (*actions[first:], *actions[:first])
+
+
+def round_robin(model: AbstractModel, actions: Iterable[Action]) -> RoundRobin:
+    """The rule that reads the sensors of these actions in order of their numbers."""
+    reading: dict[int, list[Action]] = {}
     for a in actions:
-        tapping.setdefault(int(plant.tap[a]), []).append(a)
-    rounds = math.lcm(*(len(commands) for commands in tapping.values()))
-    return FixedSchedule(
-        tuple(commands[turn % len(commands)] for turn in range(rounds) for _, commands in sorted(tapping.items()))
-    )
+        reading.setdefault(model.sensor(a), []).append(a)
+    if not reading:
+        raise TaskError("a schedule needs at least one action")
+    return RoundRobin(tuple(tuple(same) for _, same in sorted(reading.items())))
 
 
 @final
@@ -108,25 +135,25 @@ class Separating(AbstractRule):
             raise TaskError("a separating rule needs actions, and for each a positive cost")
         if self.depth < 1 or self.breadth < 1 or self.num_rivals < 1:
             raise TaskError("depth, breadth and the number of rivals must be at least 1")
-        object.__setattr__(self, "_split", _make_split(self.model, np.array(self.actions, dtype=np.int32)))
+        object.__setattr__(self, "_split", _make_split(self.model))
 
-    def choose(self, world: AbstractWorld) -> Action:
+    def choose(self, world: AbstractWorld, allowed: Sequence[Action] | None = None) -> Action:
+        actions = self.actions if allowed is None else tuple(allowed)
         reference, label = world.leader()
         rivals = world.likely_rivals(label, self.num_rivals)
-        allowed = np.array([world.is_allowed(a) for a in self.actions])
-        if not rivals or not allowed.any():
-            return next_allowed(world, self.actions)
+        possible = np.array([world.is_allowed(a) for a in actions])
+        if not rivals or not possible.any():
+            return next_allowed(world, actions)
         current = np.concatenate([group.current for group in rivals])
         weight = self._split.weigh(np.concatenate([group.penalty for group in rivals]))
-        search = _Search(self._split, np.array([float(c) for c in self.cost]), float(weight.sum()), allowed)
+        cost = dict(zip(self.actions, self.cost, strict=True))
+        search = _Search(self._split, actions, [float(cost[a]) for a in actions], float(weight.sum()), possible)
         search.extend(reference, current, weight, (), 0.0, self.depth, self.breadth)
         if search.gain > _SPLITS:
-            return self.actions[search.word[0]]
-        return self._travel(world, reference, strongest_of(rivals))
-
-    def _travel(self, world: AbstractWorld, reference: State, rival: State) -> Action:
-        word = shortest_splitting_word(self.model, self.actions, reference, rival)
-        return word[0] if word and world.is_allowed(word[0]) else next_allowed(world, self.actions)
+            return actions[search.word[0]]
+        # No word within reach splits anything: go where the reference and its strongest rival differ.
+        word = shortest_splitting_word(self.model, actions, reference, strongest_of(rivals))
+        return word[0] if word and world.is_allowed(word[0]) else next_allowed(world, actions)
 
 
 def strongest_of(groups: Sequence[Group]) -> State:
@@ -139,8 +166,16 @@ def strongest_of(groups: Sequence[Group]) -> State:
 class _Search:
     """Words searched depth first, at each level through the actions that gain most."""
 
-    def __init__(self, split: _Flips | _Laws, cost: FloatArray, total: float, allowed: BoolArray) -> None:
-        self.split, self.cost, self.total = split, cost, total
+    def __init__(
+        self,
+        split: _Flips | _Laws,
+        actions: tuple[Action, ...],
+        cost: list[float],
+        total: float,
+        allowed: BoolArray,
+    ) -> None:
+        self.split, self.total = split, total
+        self.actions, self.cost = np.array(actions, dtype=np.int32), np.array(cost)
         self.allowed = allowed
         """Whether each action may be done now; later ones are judged by the rivals looked at."""
         self.gain, self.word = 0.0, (0,)
@@ -156,7 +191,7 @@ class _Search:
         breadth: int,
     ) -> None:
         """Try every action next and go on from the best; a word counts when full or when it leaves nothing."""
-        left = self.split.left(reference, current, weight)
+        left = self.split.left(self.actions, reference, current, weight)
         no_use = (left < 0) if word else (left < 0) | ~self.allowed
         gain = np.where(no_use, -1.0, -np.log(np.maximum(left, _LEAST) / self.total) / (paid + self.cost))
         order = [int(i) for i in np.argsort(-gain, kind="stable") if gain[i] >= 0][:breadth]
@@ -164,7 +199,7 @@ class _Search:
             self.gain, self.word = float(gain[order[0]]), (*word, order[0])
         if depth > 1:
             for i in order:
-                after = self.split.step(reference, current, weight, i)
+                after = self.split.step(int(self.actions[i]), reference, current, weight)
                 self.extend(*after, (*word, i), paid + float(self.cost[i]), depth - 1, max(1, breadth // 2))
 
 
@@ -172,29 +207,27 @@ class _Search:
 class _Flips:
     """Rivals on a Boolean plant."""
 
-    def __init__(self, plant: BooleanPlant, actions: IntArray) -> None:
-        self.plant, self.actions = plant, actions
+    def __init__(self, plant: BooleanPlant) -> None:
+        self.plant = plant
         f = float(plant.flip)
         self.affinity = 2 * math.sqrt(f * (1 - f))
         self.root = math.sqrt(f / (1 - f))
 
-    def weigh(self, penalty: np.ndarray) -> FloatArray:
+    def weigh(self, penalty: LongArray) -> FloatArray:
         return self.root ** (penalty - penalty.min()).astype(np.float64)
 
-    def left(self, reference: State, current: WordArray, weight: FloatArray) -> FloatArray:
-        left, room = np.empty(self.actions.size), np.empty_like(current)
+    def left(self, actions: IntArray, reference: State, current: WordArray, weight: FloatArray) -> FloatArray:
+        left, room = np.empty(actions.size), np.empty_like(current)
         p, nothing = self.plant, np.empty((0, 0), dtype=np.uint8)
         weigh_flips(
-            p.gates, p.offset, p.tap, self.actions, self.affinity, np.uint64(reference), current, weight, left, room,
-            nothing,
-        )  # fmt: skip
+            p.gates, p.offset, p.tap, actions, self.affinity, np.uint64(reference), current, weight, left, room, nothing
+        )
         return left
 
     def step(
-        self, reference: State, current: WordArray, weight: FloatArray, i: int
+        self, a: Action, reference: State, current: WordArray, weight: FloatArray
     ) -> tuple[State, WordArray, FloatArray]:
         p, current, weight = self.plant, current.copy(), weight.copy()
-        a = int(self.actions[i])
         after = step_flips(p.gates, p.offset, p.tap, a, self.affinity, np.uint64(reference), current, weight)
         return int(after), current, weight
 
@@ -203,41 +236,40 @@ class _Flips:
 class _Laws:
     """Rivals on a machine."""
 
-    def __init__(self, model: AbstractMachine, actions: IntArray) -> None:
-        self.levels, self.actions = tabulate_levels(model), actions
+    def __init__(self, model: AbstractMachine) -> None:
+        self.levels = tabulate_levels(model)
         self.affinity = affinities(self.levels)
 
-    def weigh(self, penalty: np.ndarray) -> FloatArray:
+    def weigh(self, penalty: LongArray) -> FloatArray:
         return np.exp((penalty.min() - penalty) / (2 * UNIT))
 
-    def left(self, reference: State, current: WordArray, weight: FloatArray) -> FloatArray:
-        left = np.empty(self.actions.size)
-        weigh_laws(self.levels.law, self.actions, self.affinity, reference, current, weight, left)
+    def left(self, actions: IntArray, reference: State, current: WordArray, weight: FloatArray) -> FloatArray:
+        left = np.empty(actions.size)
+        weigh_laws(self.levels.law, actions, self.affinity, reference, current, weight, left)
         return left
 
     def step(
-        self, reference: State, current: WordArray, weight: FloatArray, i: int
+        self, a: Action, reference: State, current: WordArray, weight: FloatArray
     ) -> tuple[State, WordArray, FloatArray]:
-        a = int(self.actions[i])
         law, successor = self.levels.law, self.levels.successor
         affinity = self.affinity[law[reference, a], law[current, a]]
         return int(successor[reference, a]), successor[current, a].astype(np.uint64), weight * affinity
 
 
 @singledispatch
-def _make_split(model: AbstractDeterministic, actions: IntArray) -> _Flips | _Laws:
+def _make_split(model: AbstractDeterministic) -> _Flips | _Laws:
     """How rivals on a model of this kind are weighed: the kernels differ by its tables."""
     raise NotImplementedError(type(model).__name__)
 
 
 @_make_split.register
-def _(model: BooleanPlant, actions: IntArray) -> _Flips | _Laws:
-    return _Flips(model, actions)
+def _(model: BooleanPlant) -> _Flips | _Laws:
+    return _Flips(model)
 
 
 @_make_split.register
-def _(model: AbstractMachine, actions: IntArray) -> _Flips | _Laws:
-    return _Laws(model, actions)
+def _(model: AbstractMachine) -> _Flips | _Laws:
+    return _Laws(model)
 
 
 def affinities(levels: Levels) -> FloatArray:

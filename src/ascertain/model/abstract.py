@@ -52,6 +52,11 @@ class AbstractModel(ABC):
         return len(self.actions)
 
     @property
+    def deterministic(self) -> AbstractDeterministic | None:
+        """This model, if it is certain where its actions lead."""
+        return None
+
+    @property
     @abstractmethod
     def is_noisy(self) -> bool:
         """Whether something in this model is random."""
@@ -116,6 +121,10 @@ class AbstractModel(ABC):
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AbstractDeterministic(AbstractModel):
     """The interface of a model in which it is certain where each action leads."""
+
+    @property
+    def deterministic(self) -> AbstractDeterministic:
+        return self
 
     @abstractmethod
     def next_state(self, state: State, action: Action) -> State:

@@ -1,10 +1,10 @@
-"""Gentle actions: those that do not merge what must be told apart.
+"""Non-merging actions: those that do not lead states of different labels to the same place.
 
 A question about the start is lost for two states once an action has led both to the same place and they could show the
 same reading on the way: nothing read after that tells them apart. Where the plant forgets like this, an observer that
-looked at the first thing that comes to hand would often destroy what it is to find out. So actions that merge none of
-the leading candidate and its strongest rivals go first, as long as words of them tell the leader from the strongest
-rival. This decides how long it takes, and never what may be answered.
+took the first action at hand would often destroy what it is to find out. So actions that merge none of the leading
+candidate and its strongest rivals go first, as long as words of them tell the leader from the strongest rival. This
+decides how long it takes, and never what may be answered.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from ascertain.model.abstract import AbstractDeterministic
 from ascertain.types import Action, WordArray
 
 NUM_RIVALS = 512
-"""How many rivals, the strongest, are looked at."""
+"""How many rivals, the strongest, are looked at: as many as the separating rule looks at."""
 
 
-def prefer_gentle(
-    model: AbstractDeterministic, world: AbstractWorld, allowed: tuple[Action, ...]
-) -> tuple[Action, ...]:
-    """The gentle ones of the allowed actions, where they will do; otherwise all of them."""
-    if world.labelling.about == "current" or not allowed or all(model.is_injective(a) for a in allowed):
+def prefer_non_merging(world: AbstractWorld, allowed: tuple[Action, ...]) -> tuple[Action, ...]:
+    """The allowed actions that merge no rivals, where they will do; otherwise all of them.
+
+    On a hidden model, where an action leads is random, so that no action is known to merge.
+    """
+    model = world.model.deterministic
+    if model is None or world.labelling.about == "current" or all(model.is_injective(a) for a in allowed):
         return allowed
     leader, code = world.leader()
     rivals = world.likely_rivals(code, NUM_RIVALS)
@@ -32,10 +34,10 @@ def prefer_gentle(
         return allowed
     current = np.concatenate([np.array([leader], dtype=np.uint64), *(group.current for group in rivals)])
     codes = np.concatenate([np.array([code], dtype=np.uint64), *(world.codes(group) for group in rivals)])
-    gentle = tuple(a for a in allowed if not merges(model, a, current, codes))
-    if len(gentle) in {0, len(allowed)}:
+    kept = tuple(a for a in allowed if not merges(model, a, current, codes))
+    if len(kept) in {0, len(allowed)}:
         return allowed
-    return gentle if shortest_splitting_word(model, gentle, leader, strongest_of(rivals)) else allowed
+    return kept if shortest_splitting_word(model, kept, leader, strongest_of(rivals)) else allowed
 
 
 def merges(model: AbstractDeterministic, action: Action, current: WordArray, codes: WordArray) -> bool:

@@ -13,7 +13,8 @@ from ascertain.evidence.kinds import make_trigger, make_world
 from ascertain.evidence.trigger import REJECTION, AbstractTrigger
 from ascertain.evidence.worlds import AbstractWorld
 from ascertain.model.abstract import AbstractModel
-from ascertain.observer.names import POLICIES, PROBING, PolicyName, ProbingName
+from ascertain.observer.names import POLICIES, PolicyName
+from ascertain.observer.probing import find_rule
 from ascertain.task.bank import Bank
 from ascertain.task.canonical import task_hash
 from ascertain.task.question import AbstractQuestion
@@ -44,7 +45,8 @@ class ObserverSettings:
     rejection: Fraction = REJECTION
     """beta_nom: the nominal is formally rejected when the trigger reaches its inverse."""
     doubts: Doubts = field(default_factory=Doubts)
-    probing: ProbingName = "round-robin"
+    probing: str = "round-robin"
+    """The name of the probing rule."""
     limits: Mapping[Action, int] = field(default_factory=dict[Action, int])
     """How often each action may be used; those not named, as often as the budget allows."""
 
@@ -52,11 +54,10 @@ class ObserverSettings:
         for name in ("alpha", "threshold", "nominal_share", "rejection"):
             object.__setattr__(self, name, Fraction(getattr(self, name)))
         object.__setattr__(self, "limits", dict(self.limits))
-        for name, value, known in (("policy", self.policy, POLICIES), ("probing", self.probing, PROBING)):
-            if value not in known:
-                raise TaskError(f"{name}: {value!r} is not known{did_you_mean(str(value), known)}; {', '.join(known)}")
-        if self.probing == "planned" and not self.model.is_exact:
-            raise TaskError("probing: planned is for machines without noise whose states are listed; use separating")
+        if self.policy not in POLICIES:
+            hint = did_you_mean(str(self.policy), POLICIES)
+            raise TaskError(f"policy: {self.policy!r} is not known{hint}; {', '.join(POLICIES)}")
+        find_rule(self.probing, self.question)
         self._check_numbers()
         self._check_nominal()
 

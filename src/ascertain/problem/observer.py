@@ -10,15 +10,14 @@ from typing import TypeAlias
 from ascertain.bank.operation import Operation
 from ascertain.errors import TaskError, did_you_mean
 from ascertain.evidence.evidence import Doubts
-from ascertain.model import Machine
 from ascertain.observer.banks import HypothesesBank, OperationBank
-from ascertain.observer.names import PolicyName, ProbingName
+from ascertain.observer.names import PolicyName
+from ascertain.observer.probing import default_probing
 from ascertain.observer.settings import ObserverSettings
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import AnyProblem, HiddenProblem
 from ascertain.rational import rational_field
 from ascertain.task.bank import Bank
-from ascertain.task.plant_task import PlantTask
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import UNDEFINED, Action, State
 
@@ -32,7 +31,7 @@ def pose_observer(
     *,
     policy: PolicyName | None = None,
     alpha: Fraction | int | str | None = None,
-    probing: ProbingName | None = None,
+    probing: str | None = None,
     budget: int | None = None,
     threshold: Fraction | int | str | None = None,
     against: str | None = None,
@@ -123,10 +122,3 @@ def _limits(problem: AnyProblem, question: AbstractQuestion) -> dict[Action, int
 
 def _num_bits(question: AbstractQuestion) -> int:
     return len(question.model.bits)
-
-
-def default_probing(question: AbstractQuestion) -> ProbingName:
-    """By plan without noise; with it, by what separates best on a machine or a hidden model, in turn on a plant."""
-    if isinstance(question, PlantTask):
-        return "round-robin"
-    return "planned" if isinstance(question.model, Machine) else "separating"

@@ -15,7 +15,8 @@ from typing import Any, cast, final
 from ascertain.bank.compile import compiler_names
 from ascertain.bank.compiler import DEFAULT_COMPILER
 from ascertain.errors import TaskError
-from ascertain.observer.names import POLICIES, PROBING, PolicyName, ProbingName
+from ascertain.observer.names import POLICIES, PolicyName
+from ascertain.observer.probing import PROBING
 from ascertain.problem.fields import check_keys, read_one_of, read_probability, read_rational, read_value
 
 OPERATION_KEYS = ("log", "start", "replaced", "alternatives", "window")
@@ -53,7 +54,7 @@ class ObserveSection:
     policy: PolicyName = "readwise"
     threshold: Fraction = Fraction(100)
     """lambda of readwise switching."""
-    probing: ProbingName | None = None
+    probing: str | None = None
     """How actions are chosen; None: planned on a machine without noise, separating on one with it, where looking in
     turn may never tell states apart, and round-robin on a Boolean plant."""
     limits: Mapping[str, int] | None = None
@@ -97,7 +98,7 @@ def read_observe(section: dict[str, Any]) -> ObserveSection:
         budget=_number(section, "budget", 600, where),
         policy=read_one_of(section, "policy", POLICIES, where),
         threshold=_threshold(section),
-        probing=read_one_of(section, "probing", PROBING, where) if "probing" in section else None,
+        probing=read_one_of(section, "probing", tuple(PROBING.words()), where) if "probing" in section else None,
         limits={name: _number(limits, name, 0, f"{where}limits: ") for name in limits},
         nominal_share=_inside(section, "nominal_share", Fraction(1, 2)),
         rejection=_inside(section, "rejection", Fraction(1, 1000)),

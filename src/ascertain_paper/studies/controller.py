@@ -20,7 +20,7 @@ from ascertain.bank.candidates import Compiled, Stats
 from ascertain.bank.compile import compile_bank, compiler_names
 from ascertain.bank.shells import bank_shells
 from ascertain.bank.weights import DEFAULT, WEIGHTINGS
-from ascertain.observer.names import PolicyName, ProbingName
+from ascertain.observer.names import PolicyName
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, Observer, start_observer
 from ascertain.policy.verdict import Certified
@@ -128,7 +128,7 @@ def observer_settings(testbed: Testbed, operation: DrawnOperation, controller: C
     """Eager spends its risk at once; the others the same risk in two halves."""
     frozen = testbed.settings
     question = pose_endpoint(testbed, operation.slot.plant)
-    probing: ProbingName = "separating" if controller.separating else "round-robin"
+    probing = "separating" if controller.separating else "round-robin"
     return ObserverSettings(
         question=question,
         alpha=frozen.eager_risk if controller.policy == "eager" else 2 * frozen.staged_risk,

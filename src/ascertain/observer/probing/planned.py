@@ -2,7 +2,7 @@
 
 On a machine without noise a rival is beaten when it is contradicted, so the policy that settles the question at the
 least worst cost is also the best way to probe. Once a reading is missing, an action is in doubt, or another action was
-done than the plan asked for, the plan is lost. What is probed decides how long it takes, never what may be answered.
+done than the plan asked for, the plan is lost, and the separating rule goes on.
 """
 
 from __future__ import annotations
@@ -11,6 +11,10 @@ from collections.abc import Sequence
 from typing import final
 
 from ascertain.evidence.evidence import Step
+from ascertain.evidence.kinds import make_separating
+from ascertain.evidence.probing import AbstractRule
+from ascertain.evidence.worlds import AbstractWorld
+from ascertain.observer.probing import ProbingRule
 from ascertain.policy.policy import Ask
 from ascertain.search.exact import solve
 from ascertain.search.solution import Unsolvable
@@ -18,22 +22,23 @@ from ascertain.task.task import Task
 from ascertain.types import Action
 
 MAX_HYPOTHESES = 1000
+"""With more than these the solver seldom ends within its memory, and looking for a plan would only delay the run."""
 MAX_BYTES = 100_000_000
 """Of the solver's tables: a limit that is the same on every machine, unlike one of time."""
 
 
 @final
-class Plan:
-    """The solver's policy for a question, if it has one."""
+class PlannedProbing(AbstractRule):
+    """The solver's policy for a question, if it has one; looked for when it is first asked."""
 
     def __init__(self, question: Task) -> None:
         found = None
         if question.num_hypotheses <= MAX_HYPOTHESES:
             found = solve(question, memory_limit=MAX_BYTES, prove="never")
         self._policy = None if found is None or isinstance(found, Unsolvable) else found.policy
+        self._otherwise = make_separating(question)
 
     def ask(self, steps: Sequence[Step]) -> Action | None:
-        """What the plan asks for after these steps; None when there is none or it is lost."""
         if self._policy is None:
             return None
         memory = self._policy.start()
@@ -44,3 +49,15 @@ class Plan:
             memory = self._policy.next(memory, step.reading)
         decision = self._policy.decide(memory)
         return decision.action if isinstance(decision, Ask) else None
+
+    def choose(self, world: AbstractWorld, allowed: Sequence[Action] | None = None) -> Action:
+        return self._otherwise.choose(world, allowed)
+
+
+PLANNED = ProbingRule(
+    "planned",
+    "the cheapest experiment that the solver finds",
+    PlannedProbing,
+    serves=lambda question: question.model.is_exact,
+    audience="machines without noise whose states are listed",
+)
