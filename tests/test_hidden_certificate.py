@@ -26,7 +26,7 @@ from ascertain.observer.names import PolicyName
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import start_observer
 from ascertain.plant.faults import InDoubt, Missing
-from ascertain.plant.simulated_hidden import SimulatedHiddenPlant
+from ascertain.plant.simulated import SimulatedHiddenPlant
 from ascertain.policy.verdict import Certified
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
 from ascertain.task.hidden_task import HiddenTask, pose_hidden

@@ -21,7 +21,7 @@ from ascertain.observer.names import PolicyName
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Observer, start_observer
 from ascertain.plant.faults import Refused
-from ascertain.plant.simulated_hidden import SimulatedHiddenPlant
+from ascertain.plant.simulated import SimulatedHiddenPlant
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.problem.observer import pose_observer
 from ascertain.problem.plants import open_plant
@@ -228,7 +228,7 @@ def test_a_simulated_plant_draws_the_joint_law_exactly(model: HiddenModel, seed:
         whole = math.lcm(*(p.denominator for _, _, p in law))
         seen: Counter[tuple[int, int]] = Counter()
         for ticket in range(whole):
-            plant._state = 0
+            plant.state = 0
             plant._random.randrange = lambda _, ticket=ticket: ticket  # type: ignore[method-assign,misc]
             reading = plant.send(model.actions[a])
             seen[plant.state, model.readings.index(reading)] += 1

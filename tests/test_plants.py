@@ -223,7 +223,10 @@ def test_a_reading_that_looks_like_a_mark_is_typed_escaped() -> None:
         ("tcp://host:99999", "write tcp://HOST:PORT"),
         ("tcp://:80", "write tcp://HOST:PORT"),
         ("tcp://host:80/path", "write tcp://HOST:PORT"),
-        ("frobnicate", "write simulated:SEED"),
+        (
+            "frobnicate",
+            "; write exec:COMMAND, tcp://HOST:PORT, manual: (you type readings), replay:FILE, simulated:SEED[:STATE]",
+        ),
     ],
 )
 def test_a_plant_that_is_not_understood_is_one_sentence(text: str, complaint: str) -> None:

@@ -100,7 +100,7 @@ if TYPE_CHECKING:
     from ascertain.policy.product import Product as Product
     from ascertain.policy.combination import evaluate_product as evaluate_product
     from ascertain.plant.simulated import SimulatedPlant as SimulatedPlant
-    from ascertain.plant.simulated_hidden import SimulatedHiddenPlant as SimulatedHiddenPlant
+    from ascertain.plant.simulated import SimulatedHiddenPlant as SimulatedHiddenPlant
     from ascertain.live.walk import walk_policy as walk_policy
     from ascertain.live.session import run_session as run_session
 
@@ -193,7 +193,7 @@ _HOME = {
     "Product": "policy.product",
     "evaluate_product": "policy.combination",
     "SimulatedPlant": "plant.simulated",
-    "SimulatedHiddenPlant": "plant.simulated_hidden",
+    "SimulatedHiddenPlant": "plant.simulated",
     "walk_policy": "live.walk",
     "run_session": "live.session",
     # what convinces a stranger

@@ -98,6 +98,10 @@ class AbstractModel(ABC):
     def possible_readings(self, action: Action) -> tuple[Reading, ...]:
         """What the action gives in some state, with whatever probability, ascending."""
 
+    @abstractmethod
+    def joint_law(self, state: State, action: Action) -> tuple[tuple[State, Reading, Fraction], ...]:
+        """P(t, y | s, a): next states and readings of positive probability, ascending; empty where not defined."""
+
     def sensor(self, action: Action) -> int:
         """The number of the sensor that the action reads; where the model names none, each action has its own."""
         return action
@@ -133,6 +137,10 @@ class AbstractDeterministic(AbstractModel):
     @abstractmethod
     def reading_law(self, state: State, action: Action) -> Mapping[Reading, Fraction]:
         """K(. | s, a): what is read with which positive probability; empty where the action is not defined."""
+
+    def joint_law(self, state: State, action: Action) -> tuple[tuple[State, Reading, Fraction], ...]:
+        to = self.next_state(state, action)
+        return tuple((to, y, p) for y, p in sorted(self.reading_law(state, action).items()))
 
     @abstractmethod
     def outcomes(self, states: WordArray, action: Action) -> tuple[LongArray, LongArray]:

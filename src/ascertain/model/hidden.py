@@ -101,6 +101,9 @@ class HiddenModel(AbstractListed):
         source, target = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         return source, target
 
+    def joint_law(self, state: State, action: Action) -> JointLaw:
+        return self.joint[state][action]
+
     def law_at(self, state: State, action: Action) -> JointLaw:
         return self.joint[state][action]
 

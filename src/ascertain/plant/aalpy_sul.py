@@ -7,12 +7,14 @@ query. AALpy is imported only when a SUL is made here; a SUL that is wrapped bri
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from ascertain.errors import ModelError, PlantFault, import_extra
-from ascertain.model import Model
 from ascertain.plant.faults import Refused
 from ascertain.plant.simulated import SimulatedPlant
+
+if TYPE_CHECKING:
+    from ascertain.model import Model
 
 
 @final

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from ascertain.errors import PlantFault
 from ascertain.plant.faults import HungUp, Late
-from ascertain.types import Plant
+
+if TYPE_CHECKING:
+    from ascertain.types import Plant
 
 
 class AbstractPlant(ABC):

@@ -22,8 +22,9 @@ from ascertain.plant.faults import Garbled, HungUp, Late
 from ascertain.plant.lines import MAX_LINE
 
 CHUNK = 65536
+"""Bytes that are read at once: what a pipe of Linux holds."""
 PATIENCE = 1.0
-"""Seconds that a program is given to end by itself, and then to obey, before it is stopped."""
+"""Seconds that a program is given to end by itself, and then to obey, before it is stopped; people wait for it."""
 
 
 @final

@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from typing import Protocol, final
+from urllib.parse import urlsplit
 
-from ascertain.errors import PlantFault
+from ascertain.errors import PlantFault, TaskError
+from ascertain.plant import PlantContext, PlantKind
 from ascertain.plant.abstract import AbstractPlant
+from ascertain.plant.channel import open_program, open_socket
 from ascertain.plant.faults import ActionFault, Contradicted, Garbled, HungUp, Missing, Restarted
 from ascertain.plant.lines import (
     Greeting,
@@ -165,3 +168,29 @@ class LinePlant(AbstractPlant):
         self._confirmed = self._number
         self._readings[self._number] = answer
         return reading
+
+
+def _run_program(command: str, context: PlantContext) -> LinePlant:
+    return LinePlant(lambda: open_program(command), timeout=context.timeout, run=context.run, begins=True)
+
+
+def _call_socket(address: str, context: PlantContext) -> LinePlant:
+    host, port = _read_address(f"tcp:{address}")
+    return LinePlant(lambda: open_socket(host, port, context.timeout), timeout=context.timeout, run=context.run)
+
+
+def _read_address(text: str) -> tuple[str, int]:
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if not host or not port or text.partition("://")[2].rpartition(":")[2] != str(port):
+        raise TaskError(
+            f"--plant: {text[:80]!r} is not an address; write tcp://HOST:PORT, such as tcp://localhost:5000"
+        )
+    return host, port
+
+
+EXEC = PlantKind("exec", "exec:COMMAND", _run_program)
+TCP = PlantKind("tcp", "tcp://HOST:PORT", _call_socket)

@@ -29,9 +29,11 @@ from ascertain.errors import PlantFault
 from ascertain.plant.faults import ActionFault, Garbled, InDoubt, Missing, Refused
 
 VERSION = 1
+"""Of the protocol; the plant is told it first, so that it can refuse one that it does not know."""
 MAX_LINE = 4096
-"""Bytes of a line, the newline apart."""
+"""Bytes of a line, the newline apart: room for any name, and small enough for a plant with little memory."""
 MARKS: dict[str, type[ActionFault]] = {"!": Refused, "?": Missing, "~": InDoubt}
+"""What begins an answer that is no reading, and the fault that it states."""
 
 _ANSWER = re.compile(r"([0-9]{1,18}) (.+)\Z", re.DOTALL)
 _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")

@@ -9,19 +9,17 @@ empty.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias, final
+from collections.abc import Mapping, Sequence
+from typing import final
 
 from ascertain.errors import did_you_mean
+from ascertain.plant import PlantContext, PlantKind, Prompt
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import Garbled, HungUp
 from ascertain.plant.lines import MARKS, read_answer, read_name
 
-Prompt: TypeAlias = Callable[[str], str]
-"""Shows a prompt and returns what was typed; raises EOFError at the end of input."""
-
 SHOWN = 12
-"""Readings that a prompt lists."""
+"""Readings that a prompt lists: what fits a line or two."""
 
 
 @final
@@ -63,3 +61,12 @@ class ManualPlant(AbstractPlant):
     def _shown(self) -> str:
         rest = len(self._readings) - SHOWN
         return ", ".join(self._readings[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _open(_: str, context: PlantContext) -> ManualPlant:
+    model = context.model
+    readings = {name: [model.readings[y] for y in model.possible_readings(a)] for a, name in enumerate(model.actions)}
+    return ManualPlant(readings, context.ask)
+
+
+MANUAL = PlantKind("manual", "manual: (you type readings)", _open, asks_person=True)

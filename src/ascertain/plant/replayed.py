@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import final
 
+from ascertain.plant import PlantContext, PlantKind
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import HungUp, Missing, Refused
 
@@ -26,7 +28,7 @@ class ReplayedPlant(AbstractPlant):
 
     name = "replay"
 
-    def __init__(self, rows: Sequence[Recorded], source: str) -> None:
+    def __init__(self, rows: Iterable[Recorded], source: str) -> None:
         self._rows = tuple(rows)
         self._source = source
         self._next = 0
@@ -53,3 +55,10 @@ class ReplayedPlant(AbstractPlant):
                 self.send(action)
             except Missing:
                 continue
+
+
+def _open(text: str, context: PlantContext) -> ReplayedPlant:
+    return ReplayedPlant(context.read_recording(Path(text)), str(Path(text)))
+
+
+REPLAY = PlantKind("replay", "replay:FILE", _open, reads_file=True)

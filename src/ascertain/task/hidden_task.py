@@ -68,6 +68,12 @@ class HiddenTask(AbstractQuestion):
     def start_of(self, hypothesis: int) -> Belief:
         return self.belief[hypothesis]
 
+    def start_named(self, name: str, where: str) -> Belief:
+        """The belief of the hypothesis of that name, or else the state of that name for certain."""
+        if name in self.name or name not in self.model.index:
+            return self.belief[self.candidate_named(name, where)]
+        return certain(self.model.index[name])
+
     def name_start(self, start: Belief) -> str:
         """The name of the hypothesis that a plant began with, or of what it began with instead."""
         named = (name for name, belief in zip(self.name, self.belief, strict=True) if belief == start)

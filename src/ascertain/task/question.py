@@ -64,6 +64,10 @@ class AbstractQuestion(ABC):
     def start_of(self, hypothesis: int) -> Any:
         """What the plant begins with if the hypothesis is true: a state, or on a hidden model a belief."""
 
+    def start_named(self, name: str, where: str) -> Any:
+        """What a plant begins with that is called so; `where` begins the message when nothing is."""
+        return self.model.state_named(name, where)
+
     def name_start(self, start: Any) -> str:
         """The name of what a plant began with."""
         return self.model.name_state(start)

@@ -65,11 +65,11 @@ def run_facts(question: AbstractQuestion, ended: Ended) -> dict[str, Any]:
 
 def _truth(question: AbstractQuestion, ended: Ended) -> dict[str, Any]:
     """Of a simulated plant, what was true, and whether the answer is right."""
-    from ascertain.plant.seeded import AbstractSeeded
+    from ascertain.plant.simulated import SimulatedPlant
     from ascertain.policy.verdict import Certified
 
     plant, verdict = ended.plant, ended.run.verdict
-    if not isinstance(plant, AbstractSeeded):
+    if not isinstance(plant, SimulatedPlant):
         return {"plant": None if plant is None else plant.name}
     labels, truth = question.true_labels(plant.start, plant.state), question.name_start(plant.start)
     right = verdict.label in labels if isinstance(verdict, Certified) and labels else None
