@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.model.build import machine_from_transitions
-from ascertain.planning.balancing import Pains, mix_plans
-from ascertain.planning.two_sided import sandwich
+from ascertain.planning.limits import DEFAULT_LIMITS
+from ascertain.planning.minimax import find_best_mixture
+from ascertain.planning.two_sided import bound_both_sides
 from ascertain.policy.evaluate import evaluate
 from ascertain.quotients.quotient import take_quotient
 from ascertain.task.pose import pose
@@ -96,10 +97,10 @@ def test_what_is_achieved_is_at_most_a_twentieth_above_what_the_reference_proves
     question = next(instance for instance in list_instances() if instance.name == name).make()
     assert isinstance(question, Task)
     task = take_quotient(question).reduced
-    columns, mixture = mix_plans(task, alpha, beta, Pains(), named=True, most=60_000)
-    weight, wrong, abstain = mixture.prices.table[:, columns.party]
+    program, mixture = find_best_mixture(task, alpha, beta, DEFAULT_LIMITS, "named", 60_000)
+    weight, wrong, abstain = mixture.prices.table[:, program.group]
     lower = lower_at_prices(task, alpha, beta, horizon, (weight, wrong, abstain))
-    found = sandwich(task, alpha, beta)
+    found = bound_both_sides(task, alpha, beta)
     assert found.lower is not None
     assert found.upper is not None
     assert lower <= found.upper <= Fraction(105, 100) * lower

@@ -14,8 +14,8 @@ from random import Random
 from typing import Any, final
 
 from ascertain.planning.composition import CertifiedTree
-from ascertain.planning.levels import NOMINAL, Levels
-from ascertain.planning.two_sided import Sandwich
+from ascertain.planning.sequential_tests import NOMINAL, LevelwiseTest
+from ascertain.planning.two_sided import TwoSidedBounds
 from ascertain.policy.policy import Answer, Ask
 from ascertain.policy.product import Product
 from ascertain.quotients.quotient import take_quotient
@@ -38,7 +38,7 @@ class Measured:
 NONE = Measured(0.0, 0.0)
 
 
-def measure_wrong(question: Task | PlantTask, found: Sandwich, num_runs: int, seed: int) -> Measured | None:
+def measure_wrong(question: Task | PlantTask, found: TwoSidedBounds, num_runs: int, seed: int) -> Measured | None:
     """An estimate for the worst hypothesis, or for a tree the largest sum over paths; None where there is no policy.
 
     The worst is found with few runs each and measured anew with many: the largest of noisy estimates is too large.
@@ -46,7 +46,7 @@ def measure_wrong(question: Task | PlantTask, found: Sandwich, num_runs: int, se
     policy, random = found.policy, Random(seed)
     if isinstance(policy, Product):
         return sum((_Runs(f.task, f.policy, random).measure(0, num_runs) for f in policy.factors), NONE)
-    if isinstance(policy, Levels):
+    if isinstance(policy, LevelwiseTest):
         return _measure_levels(policy, num_runs, random)
     if isinstance(policy, CertifiedTree):
         return _measure_tree(policy, 0, num_runs, random)
@@ -60,7 +60,7 @@ def _measure_tree(tree: CertifiedTree, v: int, num_runs: int, random: Random) ->
     node = tree.node[v]
     own = NONE
     if node is not None and node.test is not None and node.test.policy is not None:
-        own = _Runs(node.test.policy.ledgers.book.task, node.test.policy, random).measure_worst(num_runs)
+        own = _Runs(node.test.policy.graph.tables.task, node.test.policy, random).measure_worst(num_runs)
     below = [_measure_tree(tree, child, num_runs, random) for child in tree.children[v]]
     return own + max(below, key=lambda one: one.estimate, default=NONE)
 
@@ -113,7 +113,7 @@ class _Runs:
         return math.exp(logs[h] - mixture)
 
 
-def _measure_levels(policy: Levels, num_runs: int, random: Random) -> Measured:
+def _measure_levels(policy: LevelwiseTest, num_runs: int, random: Random) -> Measured:
     """One bit is wrong, and all are read as if none were: the weight of saying nominal all the same."""
     flip, bits = float(policy.flip), len(policy.actions)
     terms: list[float] = []

@@ -30,10 +30,10 @@ from ascertain.evidence.evidence import Step
 from ascertain.evidence.groups import Group
 from ascertain.evidence.laws import UNIT, Levels, tabulate_levels
 from ascertain.evidence.worlds import AbstractWorld
-from ascertain.kernels.evidence.probing import FloatArray, step_flips, weigh_flips, weigh_laws
+from ascertain.kernels.evidence.probing import step_flips, weigh_flips, weigh_laws
 from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, AbstractModel
 from ascertain.model.boolean import BooleanPlant
-from ascertain.types import UNDEFINED, Action, BoolArray, IntArray, LongArray, State, WordArray
+from ascertain.types import UNDEFINED, Action, BoolArray, FloatArray, IntArray, LongArray, State, WordArray
 
 _LEAST = 1e-300
 """Stands for no weight at all, so that its logarithm is a number."""

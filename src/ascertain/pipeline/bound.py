@@ -20,7 +20,7 @@ from ascertain.errors import CertificateError, LimitError, TaskError
 from ascertain.pipeline.hardest import Hardest, explain_factors, explain_information, explain_pairs
 from ascertain.pipeline.settle import settle
 from ascertain.planning.factors import find_factors
-from ascertain.planning.two_sided import Sandwich, is_noiseless, sandwich
+from ascertain.planning.two_sided import TwoSidedBounds, bound_both_sides, is_noiseless
 from ascertain.policy.chain import follow
 from ascertain.problem.problem import Problem
 from ascertain.quotients.lift import lift_hypotheses
@@ -141,7 +141,7 @@ def find_bounds(question: Task | PlantTask, tell: Callable[[str], None] | None =
 
 def _of_task(task: Task, tell: Callable[[str], None] | None) -> Bounds:
     reduced = take_quotient(task).reduced
-    found = sandwich(task, tell=tell)
+    found = bound_both_sides(task, tell=tell)
     pairwise = bound_by_information(reduced)
     hardest = explain_information(reduced, pairwise)
     if is_noiseless(reduced):
@@ -156,12 +156,12 @@ def _of_task(task: Task, tell: Callable[[str], None] | None) -> Bounds:
 def _of_plant(question: PlantTask) -> Bounds:
     factors = find_factors(question)
     hardest = None if factors is None else explain_factors(question, factors)
-    found = sandwich(question)
+    found = bound_both_sides(question)
     lower = {"pairwise": None, "program": None, **found.lower_by_method} if found.is_infinite else found.lower_by_method
     return _gather(question, found, lower, hardest)
 
 
-def _gather(question: Task | PlantTask, found: Sandwich, lower: Values, hardest: Hardest | None) -> Bounds:
+def _gather(question: Task | PlantTask, found: TwoSidedBounds, lower: Values, hardest: Hardest | None) -> Bounds:
     ordered = {name: lower[name] for name in sorted(lower, key=lambda n: (n not in ("pairwise", "program"), n))}
     return Bounds(
         question,

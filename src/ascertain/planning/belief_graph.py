@@ -1,34 +1,42 @@
-"""Every memory that can come about, as a finite graph: all actions at each of them, or those that a guide offers.
+"""The belief graph: every information state that can come about, and where actions and readings lead from it.
 
-Breadth first, a layer at a time, with arrays. A memory is *closed* when no label but one has more than `close` of the
-mass: nobody would ask on, so nothing follows it. A *guide* names a few actions at each memory (`guiding.py`); with all
-of them the graph is the whole problem, and lower bounds can be read off it (`planning/pricing.py`).
+It is built breadth first, a layer at a time, with arrays. A node is *terminal* when all labels but one have together no
+more than a given part of the weight: nobody would ask on, so nothing follows it. A filter may name a few actions at
+each node (`pruning.py`); with all of them the graph is the whole problem, and lower bounds can be read off it
+(`lagrangian.py`).
+
+Smaller graphs are made of a graph for one purpose: `restrict_graph` leaves nodes out, `policy_graph` keeps the one
+action that a policy takes at each node (the *policy graph* of Hansen, UAI 1998), and `unroll_in_time` tells apart when
+a node is met, so that a policy may treat it differently then.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
 from ascertain.errors import LimitError
-from ascertain.planning.information_state import DEAD, IMPOSSIBLE, NOWHERE, UNIT, Book, FloatArray
-from ascertain.types import UNDEFINED, BoolArray, IntArray, LongArray
+from ascertain.planning.information_state import ELIMINATED, IMPOSSIBLE, NOWHERE, UNIT, LikelihoodTables, weights_of
+from ascertain.types import UNDEFINED, BoolArray, FloatArray, IntArray, LongArray
 
-Memories: TypeAlias = tuple[IntArray, LongArray]
-"""`state[v, i]` and `penalty[v, i]` of some memories."""
+InformationStates: TypeAlias = tuple[IntArray, LongArray]
+"""`state[v, i]` and `penalty[v, i]` of some information states."""
 SmallArray: TypeAlias = npt.NDArray[np.int16]
+Edges: TypeAlias = tuple[IntArray, IntArray, LongArray, SmallArray | None]
+"""`option`, `child`, `shift` and `slot` of some nodes, as in `BeliefGraph`."""
+NEGLIGIBLE = 40 * UNIT
+"""A likelihood e^-40 times another one adds less to it than a float can show."""
 
 
-class AbstractGuide(ABC):
-    """The interface of whatever narrows the choice at a memory."""
+class AbstractActionFilter(ABC):
+    """The interface of whatever leaves a few actions at a node."""
 
-    @property
-    @abstractmethod
-    def num_options(self) -> int: ...
+    num_options: int
 
     @abstractmethod
     def offer(self, state: IntArray, penalty: LongArray, allowed: BoolArray) -> IntArray:
@@ -36,117 +44,134 @@ class AbstractGuide(ABC):
 
 
 @final
-@dataclass(frozen=True)
-class EveryAction(AbstractGuide):
-    """No narrowing: all actions that are allowed."""
-
-    num_actions: int
-
-    @property
-    def num_options(self) -> int:
-        return self.num_actions
-
-    def offer(self, state: IntArray, penalty: LongArray, allowed: BoolArray) -> IntArray:
-        return np.where(allowed, np.arange(self.num_actions, dtype=np.int32)[None, :], NOWHERE).astype(np.int32)
-
-
-@final
 @dataclass(frozen=True, eq=False)
-class Ledgers:
-    """Memories and where they lead."""
+class BeliefGraph:
+    """Information states and where they lead. Node 0 is the start."""
 
-    book: Book
+    tables: LikelihoodTables
     state: IntArray
-    """`state[v, i]`, -1 where the hypothesis is forgotten."""
+    """`state[v, i]`, -1 where the hypothesis is ruled out or forgotten."""
     penalty: LongArray
-    """`penalty[v, i]`, DEAD where it is dead; the least is 0, but at the start, where it may be lower."""
+    """`penalty[v, i]`, ELIMINATED where it is; the least is 0, except at the start, where it may be lower."""
     option: IntArray
-    """`option[v, k]`: an action (or a rank), -1 where there are fewer options."""
+    """`option[v, k]`: an action (of ranked slots, a rank), -1 where there are fewer options."""
     child: IntArray
     """`child[v, k, y]`, -1 where y cannot be read."""
     shift: LongArray
     """`shift[v, k, y]`: what was taken from all penalties so that the least is 0."""
     slot: SmallArray | None
-    """`slot[v, k, y, i]` for hypotheses by rank or without names; None when every slot stays where it is."""
-    whole: bool
-    """Whether every allowed action is an option at every memory that is not closed."""
+    """`slot[v, k, y, i]`: the slot that slot i becomes; None for named slots, which stay where they are."""
+    has_all_actions: bool
+    """Whether every allowed action is an option at every node that is not terminal."""
 
     @property
     def size(self) -> int:
         return len(self.state)
 
+    @cached_property
+    def weight(self) -> FloatArray:
+        """`weight[v, i]`: the likelihood relative to the likeliest hypothesis, at most."""
+        return weights_of(self.penalty)
 
-def spread(
-    book: Book,
+    @cached_property
+    def factor(self) -> FloatArray:
+        """`factor[v, k, y]`: what weights at the child are multiplied by to continue those at v."""
+        return np.where(self.child >= 0, np.exp(-self.shift / UNIT), 0.0)
+
+    @cached_property
+    def terminal(self) -> BoolArray:
+        """`terminal[v]`: nothing can be asked at v."""
+        return np.all(self.option < 0, axis=1)
+
+    def under(self, choice: LongArray) -> tuple[IntArray, FloatArray]:
+        """`child[v, y]` and `factor[v, y]` of the option that is chosen at each node; no child where none is."""
+        rows, asked = np.arange(self.size), np.maximum(choice, 0)
+        child = np.where((choice >= 0)[:, None], self.child[rows, asked], NOWHERE).astype(np.int32)
+        return child, self.factor[rows, asked]
+
+
+def build_graph(
+    tables: LikelihoodTables,
     *,
     cap: float,
-    close: float,
-    guide: AbstractGuide | None = None,
+    rival_part: float,
+    action_filter: AbstractActionFilter | None = None,
     start: LongArray | None = None,
     max_nodes: int = 100_000,
-) -> Ledgers:
-    """The memories of a task; LimitError when there are more than `max_nodes`.
+) -> BeliefGraph:
+    """The belief graph of a task; LimitError when it has more than `max_nodes` nodes.
 
-    `cap` in nats: a penalty above it is dead; `close`: the mass of rivals, relative to all, at which nobody asks on;
-    `start[h]`: the penalty that h begins with, none if not given.
+    `cap` in nats: a penalty above it eliminates; `rival_part`: a node is terminal when all labels but one have at most
+    this part of the weight; `action_filter`: all actions if not given; `start[h]`: the penalty that h begins with, none
+    if not given.
     """
-    return Spreading(book, int(cap * UNIT), close, guide or EveryAction(book.num_actions), max_nodes).spread(start)
+    return GraphBuilder(tables, cap, rival_part, action_filter, max_nodes).build(start)
 
 
-class Spreading:
-    """Memories met so far, and how they grow."""
+class GraphBuilder:
+    """Information states met so far, and how the graph grows from them."""
 
-    def __init__(self, book: Book, cap: int, close: float, guide: AbstractGuide, max_nodes: int) -> None:
-        self.book, self.cap, self.close, self.guide, self.max_nodes = book, cap, close, guide, max_nodes
-        label: list[int] = book.task.label.tolist()
+    def __init__(
+        self,
+        tables: LikelihoodTables,
+        cap: float,
+        rival_part: float,
+        action_filter: AbstractActionFilter | None,
+        max_nodes: int,
+    ) -> None:
+        self.tables, self.cap, self.rival_part = tables, int(cap * UNIT), rival_part
+        self.action_filter, self.max_nodes = action_filter, max_nodes
+        label: list[int] = tables.task.label.tolist()
         self.pairs = [(i, j) for j in range(len(label)) for i in range(j) if label[i] == label[j]]
-        self.mine = np.array(label)[:, None] == np.arange(len(book.task.labels))[None, :]
+        self.has_label = np.array(label)[:, None] == np.arange(len(tables.task.labels))[None, :]
         self.number: dict[bytes, int] = {}
-        self.found: list[Memories] = []
+        self.found: list[InformationStates] = []
 
-    def spread(self, start: LongArray | None) -> Ledgers:
+    def build(self, start: LongArray | None) -> BeliefGraph:
         frontier = self.begin(start)
-        layers: list[tuple[IntArray, IntArray, LongArray, SmallArray | None]] = []
+        layers: list[Edges] = []
         while len(frontier[0]):
-            layer, frontier = self.grow(*frontier)
+            layer, frontier = self.expand(*frontier)
             layers.append(layer)
             if len(self.number) > self.max_nodes:
-                raise LimitError(f"the readings of this task lead to more than {self.max_nodes} different memories")
+                raise LimitError(
+                    f"the readings of this task lead to more than {self.max_nodes} different information states"
+                )
         slots = [layer[3] for layer in layers if layer[3] is not None]
-        return Ledgers(
-            self.book,
-            np.concatenate([memories[0] for memories in self.found]),
-            np.concatenate([memories[1] for memories in self.found]),
+        return BeliefGraph(
+            self.tables,
+            np.concatenate([states[0] for states in self.found]),
+            np.concatenate([states[1] for states in self.found]),
             np.concatenate([layer[0] for layer in layers]),
             np.concatenate([layer[1] for layer in layers]),
             np.concatenate([layer[2] for layer in layers]),
             np.concatenate(slots) if slots else None,
-            isinstance(self.guide, EveryAction),
+            self.action_filter is None,
         )
 
-    def begin(self, start: LongArray | None) -> Memories:
-        """The memory of nothing."""
-        n = self.book.num_slots
+    def begin(self, start: LongArray | None) -> InformationStates:
+        """The information state before the first reading."""
+        n = self.tables.num_slots
         penalty = np.zeros((1, n), dtype=np.int64) if start is None else start.reshape(1, n).astype(np.int64)
-        return self.intern(*self.join(self.book.task.state.reshape(1, n).copy(), penalty))[1]
+        return self.intern(*self.merge_hypotheses(self.tables.task.state.reshape(1, n).copy(), penalty))[1]
 
-    def grow(
-        self, state: IntArray, penalty: LongArray
-    ) -> tuple[tuple[IntArray, IntArray, LongArray, SmallArray | None], Memories]:
-        """Where the memories of a layer lead, and the new ones among those."""
-        option = self.guide.offer(state, penalty, self.find_allowed(state, penalty))
-        option[self.find_closed(penalty)] = NOWHERE
-        shape = (*option.shape, self.book.num_readings)
+    def expand(self, state: IntArray, penalty: LongArray) -> tuple[Edges, InformationStates]:
+        """Where these information states lead, and the new ones among those."""
+        allowed = self.find_allowed(state, penalty)
+        if self.action_filter is not None:
+            option = self.action_filter.offer(state, penalty, allowed)
+        else:
+            every: IntArray = np.arange(self.tables.num_actions, dtype=np.int32)
+            option = np.where(allowed, every[None, :], NOWHERE).astype(np.int32)
+        option[self.find_terminal(penalty)] = NOWHERE
+        shape = (*option.shape, self.tables.num_readings)
         child, shift = np.full(shape, NOWHERE, dtype=np.int32), np.zeros(shape, dtype=np.int64)
-        slot = (
-            np.zeros((*shape, state.shape[1]), dtype=np.int16) if self.book.exchangeable or self.book.nameless else None
-        )
-        fresh: list[Memories] = [(state[:0], penalty[:0])]
+        slot = None if self.tables.slots == "named" else np.zeros((*shape, state.shape[1]), dtype=np.int16)
+        fresh: list[InformationStates] = [(state[:0], penalty[:0])]
         for k in range(shape[1]):
             asked = np.flatnonzero(option[:, k] != NOWHERE)
             for y in range(shape[2]):
-                read = self.read_rank if self.book.exchangeable else self.read
-                rows, after, least, moved = read(state[asked], penalty[asked], option[asked, k], y)
+                rows, after, least, moved = self.update(state[asked], penalty[asked], option[asked, k], y)
                 index, new = self.intern(*after)
                 child[asked[rows], k, y], shift[asked[rows], k, y] = index, least
                 if slot is not None and moved is not None:
@@ -156,92 +181,75 @@ class Spreading:
         return (option, child, shift, slot), after_all
 
     def find_allowed(self, state: IntArray, penalty: LongArray) -> BoolArray:
-        """Which actions every hypothesis with a place allows and are of use; which ranks are not dead.
+        """Which actions every hypothesis with a state allows and are of use.
 
-        An action that moves no hypothesis with a place, and reads alike in all of them, leads back to where it was
-        asked. Those with a place count although they are dead: ruling one out may free an action that it forbids.
+        An action that moves no hypothesis with a state, and reads alike in all of them, leads back to where it was
+        asked. Those with a state count although they are eliminated: ruling one out may free an action that it forbids.
         """
-        if self.book.exchangeable:
-            return penalty < DEAD
         place, gone = np.maximum(state, 0), state == NOWHERE
-        after, law = self.book.successor[place], self.book.task.model.behaviour[place]
+        after, law = self.tables.successor[place], self.tables.task.model.behaviour[place]
         allowed = ((after != UNDEFINED) | gone[:, :, None]).all(axis=1)
         moves = ((after != place[:, :, None]) & ~gone[:, :, None]).any(axis=1)
-        some = law[np.arange(len(law)), (penalty < DEAD).argmax(axis=1)]
+        some = law[np.arange(len(law)), (penalty < ELIMINATED).argmax(axis=1)]
         tells = ((law != some[:, None, :]) & ~gone[:, :, None]).any(axis=1)
         return allowed & (moves | tells)
 
-    def find_closed(self, penalty: LongArray) -> BoolArray:
-        """Where one label has nearly all the mass."""
-        weight: FloatArray = np.where(penalty >= DEAD, 0.0, np.exp(-np.minimum(penalty, DEAD) / UNIT))
-        rival = weight if self.book.exchangeable else weight @ self.mine
-        best = rival.argmax(axis=1)
-        rival[np.arange(len(best)), best] = 0.0
-        return rival.sum(axis=1) <= self.close * weight.sum(axis=1)
+    def find_terminal(self, penalty: LongArray) -> BoolArray:
+        """Where one label has nearly all the weight."""
+        weight = weights_of(penalty)
+        of_label = weight @ self.has_label
+        of_label[np.arange(len(of_label)), of_label.argmax(axis=1)] = 0.0
+        return of_label.sum(axis=1) <= self.rival_part * weight.sum(axis=1)
 
-    def read(
+    def update(
         self, state: IntArray, penalty: LongArray, action: IntArray, y: int
-    ) -> tuple[LongArray, Memories, LongArray, SmallArray | None]:
-        """The rows that may read y after their action, what becomes of them, and what is taken from all penalties."""
-        book, place = self.book, np.maximum(state, 0)
-        added = penalty + book.penalty[place, action[:, None], y]
+    ) -> tuple[LongArray, InformationStates, LongArray, SmallArray | None]:
+        """Bayes' rule in logarithms, when y is read after these actions.
+
+        Returned are the rows where y is possible, their new information states, what was taken from all their
+        penalties, and, unless slots are named, the slot that each slot becomes.
+        """
+        tables, place = self.tables, np.maximum(state, 0)
+        added = penalty + tables.penalty[place, action[:, None], y]
         possible = (state != NOWHERE) & (added < IMPOSSIBLE)
-        alive = possible & (added < DEAD)
+        alive = possible & (added < ELIMINATED)
         rows = np.flatnonzero(alive.any(axis=1))
-        moved = np.where(possible, book.successor[place, action[:, None]], NOWHERE)[rows].astype(np.int32)
-        moved, added = self.join(moved, np.where(alive, added, DEAD)[rows])
-        added, least = self.settle(added)
-        if book.complete:
-            moved[added >= DEAD] = NOWHERE
-        return (rows, *self.sort_places(moved, added, least)) if book.nameless else (rows, (moved, added), least, None)
-
-    def sort_places(
-        self, moved: IntArray, added: LongArray, least: LongArray
-    ) -> tuple[Memories, LongArray, SmallArray]:
-        """Slots by place, and by penalty in one place."""
-        order = np.lexsort((added, moved), axis=1)
-        memories = np.take_along_axis(moved, order, axis=1), np.take_along_axis(added, order, axis=1)
-        return memories, least, np.argsort(order, axis=1, kind="stable").astype(np.int16)
-
-    def read_rank(
-        self, state: IntArray, penalty: LongArray, action: IntArray, y: int
-    ) -> tuple[LongArray, Memories, LongArray, SmallArray | None]:
-        """The same for exchangeable hypotheses: a rank is asked for, and the ranks are sorted anew, ties in order."""
-        table = self.book.penalty[self.book.task.state]
-        hit, miss = int(table[0, 0, y]), int(table[1, 0, y])
-        ranks = np.arange(penalty.shape[1], dtype=np.int32)[None, :]
-        asked: BoolArray = ranks == action[:, None]
-        added = np.where(penalty >= DEAD, DEAD, np.minimum(penalty + np.where(asked, hit, miss), DEAD))
-        rows = np.flatnonzero((added < DEAD).any(axis=1))
-        added, least = self.settle(added[rows])
-        order = np.argsort(added, axis=1, kind="stable")
-        added = np.take_along_axis(added, order, axis=1)
-        moved = np.where(added >= DEAD, NOWHERE, self.book.task.state[None, :]).astype(np.int32)
+        moved = np.where(possible, tables.successor[place, action[:, None]], NOWHERE)[rows].astype(np.int32)
+        moved, added = self.merge_hypotheses(moved, np.where(alive, added, ELIMINATED)[rows])
+        # Relative to the likeliest hypothesis; what then exceeds the cap is eliminated, and forgotten where no
+        # eliminated hypothesis can forbid an action.
+        least: LongArray = added.min(axis=1)
+        added = added - least[:, None]
+        added = np.where(added > self.cap, ELIMINATED, added)
+        if tables.complete:
+            moved[added >= ELIMINATED] = NOWHERE
+        if tables.slots == "named":
+            return rows, (moved, added), least, None
+        order = np.lexsort((added,) if tables.slots == "ranked" else (added, moved), axis=1)
+        moved, added = np.take_along_axis(moved, order, axis=1), np.take_along_axis(added, order, axis=1)
+        if tables.slots == "ranked":
+            # A rank has the state of the hypothesis of that number, whose sensor tells it from the other ranks.
+            moved = np.where(added >= ELIMINATED, NOWHERE, tables.task.state[None, :]).astype(np.int32)
         return rows, (moved, added), least, np.argsort(order, axis=1, kind="stable").astype(np.int16)
 
-    def settle(self, added: LongArray) -> tuple[LongArray, LongArray]:
-        """Take the least from all; what then exceeds the cap is dead."""
-        least: LongArray = added.min(axis=1) if len(added) else np.zeros(0, dtype=np.int64)
-        added = added - least[:, None]
-        return np.where(added > self.cap, DEAD, added), least
-
-    def join(self, state: IntArray, penalty: LongArray) -> Memories:
-        """Join hypotheses of one label in one place, adding their likelihoods, rounded down."""
+    def merge_hypotheses(self, state: IntArray, penalty: LongArray) -> InformationStates:
+        """Merge hypotheses of one label in one state, adding their likelihoods, rounded down."""
         for i, j in self.pairs:
             met = np.flatnonzero((state[:, i] == state[:, j]) & (state[:, i] != NOWHERE))
             if len(met) == 0:
                 continue
+            # -log(e^-p + e^-q) = min(p, q) - log(1 + e^-|p - q|), of which the logarithm is rounded down.
             p, q = penalty[met, i], penalty[met, j]
             low: LongArray = np.minimum(p, q)
-            gap: LongArray = np.minimum(np.abs(p - q), 40 * UNIT)
+            gap: LongArray = np.minimum(np.abs(p - q), NEGLIGIBLE)
             gain: LongArray = np.floor(np.log1p(np.exp(-gap / UNIT)) * (1 - 1e-12) * UNIT).astype(np.int64)
-            joined: LongArray = np.where(gap == 40 * UNIT, low, low - gain)
-            penalty[met, i] = np.where(low >= DEAD, DEAD, joined)
-            penalty[met, j], state[met, j] = DEAD, NOWHERE
+            merged: LongArray = np.where(gap == NEGLIGIBLE, low, low - gain)
+            penalty[met, i] = np.where(low >= ELIMINATED, ELIMINATED, merged)
+            penalty[met, j], state[met, j] = ELIMINATED, NOWHERE
         return state, penalty
 
-    def intern(self, state: IntArray, penalty: LongArray) -> tuple[IntArray, Memories]:
-        """The numbers of these memories, and those that are new."""
+    def intern(self, state: IntArray, penalty: LongArray) -> tuple[IntArray, InformationStates]:
+        """The numbers of these information states, and those that are new."""
         key = np.ascontiguousarray(np.concatenate([state.astype(np.int64), penalty], axis=1))
         rows = key.view(np.dtype((np.void, key.shape[1] * 8))).reshape(-1)
         _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
@@ -258,25 +266,70 @@ class Spreading:
         return index[inverse.reshape(-1)], fresh
 
 
-def narrow(ledgers: Ledgers, keep: BoolArray) -> tuple[Ledgers, LongArray]:
-    """The memories to keep and those they lead to, where nothing more is asked; and the memory that each of them is."""
-    after = ledgers.child[keep]
+def restrict_graph(graph: BeliefGraph, keep: BoolArray) -> tuple[BeliefGraph, LongArray]:
+    """The nodes to keep and those they lead to, which become terminal; and the old number of each node."""
+    after = graph.child[keep]
     some = keep.copy()
     some[after[after != NOWHERE]] = True
     some[0] = True
     node = np.flatnonzero(some)
-    number: IntArray = np.full(ledgers.size, NOWHERE, dtype=np.int32)
+    number: IntArray = np.full(graph.size, NOWHERE, dtype=np.int32)
     number[node] = np.arange(len(node), dtype=np.int32)
     asks = keep[node]
-    child = np.where(ledgers.child[node] == NOWHERE, NOWHERE, number[np.maximum(ledgers.child[node], 0)])
-    smaller = Ledgers(
-        ledgers.book,
-        ledgers.state[node],
-        ledgers.penalty[node],
-        np.where(asks[:, None], ledgers.option[node], NOWHERE).astype(np.int32),
+    child = np.where(graph.child[node] == NOWHERE, NOWHERE, number[np.maximum(graph.child[node], 0)])
+    smaller = BeliefGraph(
+        graph.tables,
+        graph.state[node],
+        graph.penalty[node],
+        np.where(asks[:, None], graph.option[node], NOWHERE).astype(np.int32),
         np.where(asks[:, None, None], child, NOWHERE).astype(np.int32),
-        ledgers.shift[node],
-        None if ledgers.slot is None else ledgers.slot[node],
+        graph.shift[node],
+        None if graph.slot is None else graph.slot[node],
         False,
     )
     return smaller, node
+
+
+def policy_graph(graph: BeliefGraph, node: LongArray, choice: LongArray, child: LongArray) -> BeliefGraph:
+    """The graph of one policy: its node i is `node[i]` with one option, `choice[i]`, or none where that is negative.
+
+    `child[i, y]` is the node of the policy that reading y leads to.
+    """
+    asked = np.maximum(choice, 0)
+    return BeliefGraph(
+        graph.tables,
+        graph.state[node],
+        graph.penalty[node],
+        np.where(choice >= 0, graph.option[node, asked], NOWHERE)[:, None].astype(np.int32),
+        child[:, None, :].astype(np.int32),
+        graph.shift[node, asked][:, None],
+        None if graph.slot is None else graph.slot[node, asked][:, None],
+        False,
+    )
+
+
+def unroll_in_time(
+    graph: BeliefGraph, choice: LongArray, horizon: int, max_nodes: int
+) -> tuple[BeliefGraph, LongArray]:
+    """The graph of a policy with one node for each time a node can be met at, and the node that each of them is.
+
+    At the horizon nothing is asked. LimitError past `max_nodes`.
+    """
+    layer = np.zeros(1, dtype=np.int64)
+    nodes: list[LongArray] = []
+    children: list[LongArray] = []
+    size = 1
+    for _ in range(horizon):
+        asks = choice[layer] >= 0
+        after = np.where(asks[:, None], graph.child[layer, np.maximum(choice[layer], 0), :], NOWHERE)
+        following = np.unique(after[after != NOWHERE]).astype(np.int64)
+        nodes.append(layer)
+        children.append(np.where(after == NOWHERE, NOWHERE, size + np.searchsorted(following, after)))
+        layer, size = following, size + len(following)
+        if size > max_nodes:
+            raise LimitError(f"unrolled in time the policy has more than {max_nodes} nodes")
+    node = np.concatenate([*nodes, layer])
+    last = np.full((len(layer), graph.tables.num_readings), NOWHERE, dtype=np.int64)
+    child: LongArray = np.concatenate([*children, last])
+    asked = np.where((child == NOWHERE).all(axis=1), NOWHERE, choice[node])
+    return policy_graph(graph, node, asked, child), node

@@ -1,40 +1,44 @@
-"""Openings: the first decisions of a policy, one for each history, and sharper bounds for policies that draw nothing.
+"""Branch and bound over the first decisions: sharper lower bounds, for policies that draw nothing at random.
 
-The bound of `columns.py` is what the best *mixture* of policies costs. A policy here draws nothing at random: it has
-one first action, and one decision after each history. An *opening* is a finite tree of histories with a decision at
-each of them but at its *ends*, where everything is left open.
+The bound of `column_generation.py` is what the best *mixture* of policies costs. A policy here draws nothing at random:
+it has one first action, and one decision after each history. A *partial policy* is a finite tree of histories with a
+decision at each of them except at its *leaves*, where everything is left open.
 
-*Theorem.* Let an opening T be given, and prices (w, A, B) with sum of w_h equal to 1. Let q(t) for a history t of T be
+*Theorem.* Let a partial policy T be given, and prices (w, A, B) with sum of w_h equal to 1. Let q(t) for a history t of
+T be
 
-    the value V of its memory (`Columns.appraise`), if t is an end;
+    the value V of its information state (`ColumnGeneration.value_nodes`), if t is a leaf;
     what the answer or the abstention costs at those prices, if T stops at t;
     c(a) mass + sum over readings y of factor * q(t y), if T asks a there.
 
 Every policy that begins with T and keeps to (alpha, beta) costs at least q(root) - alpha sum A - beta sum B under some
-hypothesis. *Proof.* Its cost is at least the priced sum minus what the risks may cost, as in `columns.py`. The priced
-sum is the sum over the histories t of T of what is paid at t, and over the ends of what is paid from there on. What is
-paid from an end on is at least V of its memory, V being the least over all continuations, whichever they are: they may
-depend on the whole history, and do what they like where a memory of T is met again. Only histories are bound. QED
+hypothesis. *Proof.* Its cost is at least the priced sum minus what the risks may cost, by weak duality. The priced sum
+is the sum over the histories t of T of what is spent at t, and over the leaves of what is spent from there on. From a
+leaf on at least V of its information state is spent, V being the least over all continuations, whichever they are: they
+may depend on the whole history, and do what they like where an information state of T is met again. Only histories are
+bound. QED
 
-In particular the complexity is at least the least, over first decisions a, of the bound of the opening that asks a;
-and so on: for every opening and each of its ends, a policy that begins with it decides somehow there. So *branching*
-keeps a list of openings one of which every policy begins with, takes the one with the least bound, and replaces it by
-one opening for each decision at one of its ends. The least bound in the list is a bound on the complexity.
+In particular the complexity is at least the least, over first decisions a, of the bound of the partial policy that asks
+a; and so on: for every partial policy and each of its leaves, a policy that begins with it decides somehow there. So
+*branching* keeps a list of partial policies one of which every policy begins with, takes the one with the least bound,
+and replaces it by one for each decision at one of its leaves. The least bound in the list bounds the complexity.
 
 - *Decisions that break a risk* are left out: answering there errs, or abstaining abstains, with more than alpha (beta)
-  under some hypothesis already. Weights of ledgers never exceed the true ones, so this is safe.
-- *Actions that tell nothing* and move nothing have no place among the options of a memory (`spreading.py`). But they
-  are a coin that a policy may toss, so openings that *idle* are not left out: the least cost of such an action is paid,
-  and then all is open again at the same memory. V of that is the sum over y of V after y, since all who live read y
-  alike. That end is never decided: after each reading the policy may decide otherwise.
-- *Exchangeable hypotheses* (`ledger.py`). Let p rename hypotheses, and with them their sensors. A policy becomes
-  another one by p, which keeps to the same risks and costs as much in the worst case. If p leaves alone every
+  under some hypothesis already. Weights in a belief graph never exceed the true ones, so this is safe.
+- *Idle actions*, which tell nothing and move nothing, are no options of a node (`belief_graph.py`). But they are a coin
+  that a policy may toss, so they are not left out: the least cost of such an action is spent, and then all is open
+  again at the same information state. V of that is the sum over y of V after y, since all hypotheses left read y alike.
+  That leaf is never decided: after each reading the policy may decide otherwise.
+- *Exchangeable hypotheses* (`information_state.py`). Let p rename hypotheses, and with them their sensors. A policy
+  becomes another one by p, which keeps to the same risks and costs as much in the worst case. If p leaves alone every
   hypothesis whose sensor T asks or whose label T answers, it maps policies that begin with T to such policies, and
-  those that ask the sensor of h at an end to those that ask that of p(h) there. So of all hypotheses that T does not
+  those that ask the sensor of h at a leaf to those that ask that of p(h) there. So of all hypotheses that T does not
   name one stands for all, among what may be asked, and among what may be answered.
 
-*Prices.* The linear program of `columns.py`, but each end mixes plans for itself: the ends may be treated differently,
-so one plan gives a column to each of them.
+*Prices* come from the master program of `column_generation.py`, but each leaf mixes columns for itself: the leaves may
+be treated differently, so one column enters once for each of them.
+
+Reference: Barnhart and others, Operations Research 46 (1998), on branch and price.
 """
 
 from __future__ import annotations
@@ -42,261 +46,225 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, cast, final
+from typing import final
 
 import numpy as np
-from scipy.optimize import linprog  # pyright: ignore[reportUnknownVariableType]
-from scipy.sparse import csr_array
 
 from ascertain.kernels.planning.controllers import SHRINK
-from ascertain.planning.column_generation import DEAR, SLIGHT, Appraisal, Columns, Mixture, Plan, Prices
+from ascertain.planning.column_generation import SLIGHT, UNSAFE, ColumnGeneration, Mixture, PricedValues, Prices
 from ascertain.planning.controller import ABSTAIN
-from ascertain.planning.information_state import NOWHERE, FloatArray, is_exchangeable
-from ascertain.planning.rounding import Rounding
-from ascertain.types import UNDEFINED, BoolArray, LongArray
+from ascertain.planning.information_state import NOWHERE, is_exchangeable
+from ascertain.planning.local_search import LocalSearch
+from ascertain.types import UNDEFINED, BoolArray, FloatArray, LongArray
 
-OPEN = -(1 << 31)
-"""The decision at an end: none yet."""
-IDLE = OPEN + 1
+UNDECIDED = -(1 << 31)
+"""The decision at a leaf: none yet. Below ABSTAIN and every answer."""
+IDLE = UNDECIDED + 1
 """The decision to ask what tells nothing."""
-SURE = 1 - 1e-6
+SETTLED = 1 - 1e-6
+"""A larger share than this of one column, or of one decision, is all of it but for the solver's tolerance."""
+NEWEST = 5
+"""Columns that stay in the pool although they are not used: what was asked for last is often used next."""
+MAX_KNOWN = 2000
+"""Nodes, the first ones, that branching looks at: outcomes from them on are kept for every column."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Opening:
-    """`decision[t]` at history t: an option, an answer, ABSTAIN or OPEN; `after[t][y]` is a history or NOWHERE."""
+class PartialPolicy:
+    """A decision at each history t: an option, an answer, ABSTAIN, IDLE or UNDECIDED; `after[t][y]` is the next one."""
 
-    memory: tuple[int, ...] = (0,)
+    node: tuple[int, ...] = (0,)
     scale: tuple[float, ...] = (1.0,)
-    """Times the weights of its memory it is the probability of t under each hypothesis; about."""
-    decision: tuple[int, ...] = (OPEN,)
+    """Times the weights of its node it is the probability of t under each hypothesis, approximately."""
+    decision: tuple[int, ...] = (UNDECIDED,)
     after: tuple[tuple[int, ...], ...] = ((),)
-    tossed: frozenset[int] = frozenset()
-    """Ends after an idle action."""
+    after_idle: frozenset[int] = frozenset()
+    """Leaves after an idle action."""
 
     @property
-    def ends(self) -> list[int]:
-        return [t for t, decision in enumerate(self.decision) if decision == OPEN]
+    def leaves(self) -> list[int]:
+        return [t for t, decision in enumerate(self.decision) if decision == UNDECIDED]
 
-    def decide(self, columns: Columns, t: int, decision: int) -> Opening:
-        """The same with this decision at the end t, whose readings lead to new ends."""
-        assert self.decision[t] == OPEN
-        decisions = (*self.decision[:t], decision, *self.decision[t + 1 :])
+    def decide(self, program: ColumnGeneration, t: int, decision: int) -> PartialPolicy:
+        """The same with this decision at the leaf t, whose readings lead to new leaves."""
+        assert self.decision[t] == UNDECIDED
+        first, v = len(self.node), self.node[t]
         if decision == IDLE:
-            return self.idle(t, decisions)
-        if decision < 0:
-            return replace(self, decision=decisions)
-        v = self.memory[t]
-        children: list[int] = columns.ledgers.child[v, decision].tolist()
-        new = [(w, self.scale[t] * float(columns.factor[v, decision, y])) for y, w in enumerate(children) if w >= 0]
-        number = iter(range(len(self.memory), len(self.memory) + len(new)))
-        after = (*self.after[:t], tuple(next(number) if w >= 0 else NOWHERE for w in children), *self.after[t + 1 :])
-        return Opening(
-            self.memory + tuple(w for w, _ in new),
+            children, factor = [v], [1.0]
+        elif decision < 0:
+            children, factor = list[int](), list[float]()
+        else:
+            children, factor = program.graph.child[v, decision].tolist(), program.graph.factor[v, decision].tolist()
+        new = [(w, self.scale[t] * part) for w, part in zip(children, factor, strict=True) if w >= 0]
+        number = iter(range(first, first + len(new)))
+        after = tuple(next(number) if w >= 0 else NOWHERE for w in children)
+        return PartialPolicy(
+            self.node + tuple(w for w, _ in new),
             self.scale + tuple(scale for _, scale in new),
-            decisions + (OPEN,) * len(new),
-            after + ((),) * len(new),
-            self.tossed,
+            (*self.decision[:t], decision, *self.decision[t + 1 :], *[UNDECIDED] * len(new)),
+            (*self.after[:t], after, *self.after[t + 1 :], *[()] * len(new)),
+            self.after_idle | {first} if decision == IDLE else self.after_idle,
         )
 
-    def idle(self, t: int, decisions: tuple[int, ...]) -> Opening:
-        u = len(self.memory)
-        return Opening(
-            (*self.memory, self.memory[t]),
-            (*self.scale, self.scale[t]),
-            (*decisions, OPEN),
-            (*self.after[:t], (u,), *self.after[t + 1 :], ()),
-            self.tossed | {u},
-        )
-
-    def value(self, columns: Columns, worth: Appraisal) -> float:
-        """q(root) at the prices of the appraisal, on the safe side: each step is shrunk by more than its rounding."""
-        ledgers, q = columns.ledgers, [0.0] * len(self.memory)
+    def value(self, program: ColumnGeneration, priced: PricedValues) -> float:
+        """q(root), on the safe side: each step is shrunk by more than its rounding."""
+        graph, q = program.graph, [0.0] * len(self.node)
         for t in range(len(q) - 1, -1, -1):
-            v, decision = self.memory[t], self.decision[t]
-            if decision == OPEN:
-                q[t] = float(worth.value[v])
+            v, decision = self.node[t], self.decision[t]
+            if decision == UNDECIDED:
+                q[t] = float(priced.value[v])
             elif decision == IDLE:
-                q[t] = (find_idle(columns, v) * float(worth.mass[v]) + q[self.after[t][0]]) * SHRINK
+                q[t] = (idle_cost(program, v) * float(priced.mass[v]) + q[self.after[t][0]]) * SHRINK
             elif decision == ABSTAIN:
-                q[t] = float(worth.leave[v]) * SHRINK
+                q[t] = float(priced.abstain[v]) * SHRINK
             elif decision < 0:
-                q[t] = float(worth.missed[v, -1 - decision]) * SHRINK
+                q[t] = float(priced.answer[v, -1 - decision]) * SHRINK
             else:
-                total = float(ledgers.book.cost[ledgers.option[v, decision]] * worth.mass[v])
+                total = float(graph.tables.cost[graph.option[v, decision]] * priced.mass[v])
                 for y, u in enumerate(self.after[t]):
-                    total += float(columns.factor[v, decision, y]) * q[u] if u >= 0 else 0.0
+                    total += float(graph.factor[v, decision, y]) * q[u] if u >= 0 else 0.0
                 q[t] = total * SHRINK
         return q[0]
 
-    def often(self, columns: Columns, t: int) -> float:
-        """The probability of t under the hypothesis that makes it most likely."""
-        return self.scale[t] * float(columns.weight[self.memory[t]].max())
+    def probability(self, program: ColumnGeneration, t: int) -> float:
+        """Of t, under the hypothesis that makes it most likely."""
+        return self.scale[t] * float(program.graph.weight[self.node[t]].max())
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Mixed:
-    """The cheapest mixture after an opening: `share[i, k]` of plan k at the i-th end, and the multipliers."""
+class LeafMixture:
+    """The cheapest mixture after a partial policy: `share[i, k]` of column k at the i-th leaf, and the multipliers."""
 
-    ends: list[int]
+    leaves: list[int]
     share: FloatArray
     value: float
     prices: Prices
 
-    def opinions(self, opening: Opening, choices: list[LongArray], i: int) -> dict[int, float]:
-        """What the plans that are mixed at the i-th end would do there, each decision with its share."""
-        v, result = opening.memory[self.ends[i]], dict[int, float]()
+    def votes(self, partial: PartialPolicy, choices: list[LongArray], i: int) -> dict[int, float]:
+        """What the columns that are mixed at the i-th leaf would do there, each decision with its share."""
+        v, result = partial.node[self.leaves[i]], dict[int, float]()
         for k in np.flatnonzero(self.share[i] > SLIGHT).tolist():
             decision = int(choices[k][v])
             result[decision] = result.get(decision, 0.0) + float(self.share[i, k])
         return result
 
-    def is_settled(self, i: int) -> bool:
-        return float(self.share[i].max()) > SURE
-
 
 @final
 @dataclass(frozen=True, eq=False)
-class Bounded:
-    """What was proved for policies that begin with an opening, at which prices, and the last mixture."""
+class BranchBound:
+    """What was proved for policies that begin with a partial policy, at which prices, and the last mixture."""
 
     lower: Fraction
     prices: Prices
-    mixed: Mixed
+    mixed: LeafMixture
 
 
-class Openings:
-    """A pool of plans that opened policies go on with, and column generation for each opening."""
+class ColumnPool:
+    """Columns that partial policies go on with, and column generation for each partial policy."""
 
-    def __init__(self, columns: Columns, mixture: Mixture, known: int | None = None) -> None:
-        """`known` memories, the first, are those that an opening may meet; all of them if not given."""
-        self.columns, self.ledgers = columns, columns.ledgers
-        self.known = self.ledgers.size if known is None else min(known, self.ledgers.size)
-        self.rounding = Rounding(columns, max(mixture.value, float(self.ledgers.book.cost.min())))
-        self.average = np.zeros((len(columns.party), len(columns.members)))
-        self.average[np.arange(len(columns.party)), columns.party] = 1.0 / columns.members[columns.party]
+    def __init__(self, program: ColumnGeneration, mixture: Mixture, known: int | None = None) -> None:
+        """`known` nodes, the first, are those that a partial policy may meet; all of them if not given."""
+        self.program, self.graph = program, program.graph
+        self.known = known or self.graph.size
+        self.search = LocalSearch(program, max(mixture.value, float(self.graph.tables.cost.min())))
+        self.average = np.zeros((len(program.group), len(program.group_size)))
+        self.average[np.arange(len(program.group)), program.group] = 1.0 / program.group_size[program.group]
         self.choices: list[LongArray] = []
-        self.worth: list[FloatArray] = []
-        """What each plan costs, errs and abstains from each memory on, for each party, in units of the risks."""
+        self.outcomes: list[FloatArray] = []
+        """The outcome of each column from each known node on, for each group."""
         self.room = 1.0
-        """Parts of the risks that mixtures may use up."""
-        self.symmetric = is_exchangeable(self.ledgers.book.task)
-        for plan, share in zip(mixture.plans, mixture.share, strict=True):
+        """Part of the risks that mixtures may use up."""
+        self.symmetric = is_exchangeable(self.graph.tables.task)
+        for column, share in zip(mixture.columns, mixture.share, strict=True):
             if share > SLIGHT:
-                self.add(plan)
+                self.add(column.choice)
 
-    def add(self, plan: Plan | LongArray) -> None:
-        choice = plan.choice if isinstance(plan, Plan) else plan
-        asked = self.ledgers.option[np.arange(len(choice)), np.maximum(choice, 0)]
-        choice = np.where((choice >= 0) & (asked < 0), ABSTAIN, choice)
-        worth = self.rounding.foresee(choice, np.zeros((self.ledgers.size, len(self.rounding.scale))))
+    def add(self, choice: LongArray) -> None:
+        choice = self.program.possible(choice)
         self.choices.append(choice)
-        self.worth.append(self.by_party(worth[: self.known]))
+        self.outcomes.append(self.by_group(self.search.outcomes(choice)[: self.known]))
 
-    def by_party(self, achieved: FloatArray) -> FloatArray:
+    def by_group(self, outcomes: FloatArray) -> FloatArray:
         n = len(self.average)
-        return np.hstack([achieved[:, i * n : (i + 1) * n] @ self.average for i in range(3)])
+        return np.hstack([outcomes[:, i * n : (i + 1) * n] @ self.average for i in range(3)])
 
-    def paid(self, opening: Opening) -> FloatArray:
-        """What the decisions of an opening themselves cost, err and abstain."""
-        total = np.zeros((1, len(self.rounding.scale)))
-        for t, (v, decision) in enumerate(zip(opening.memory, opening.decision, strict=True)):
+    def spent(self, partial: PartialPolicy) -> FloatArray:
+        """The outcome of the decisions of a partial policy themselves."""
+        total = np.zeros((1, len(self.search.scale)))
+        for t, (v, decision) in enumerate(zip(partial.node, partial.decision, strict=True)):
             if decision == IDLE:
-                total[0, : len(self.average)] += opening.scale[t] * find_idle(self.columns, v) * self.columns.weight[v]
-            elif decision != OPEN:
-                total += opening.scale[t] * self.rounding.pay(np.array([v]), np.array([decision]))
-        return self.by_party(total)[0]
+                total[0, : len(self.average)] += partial.scale[t] * idle_cost(self.program, v) * self.graph.weight[v]
+            elif decision != UNDECIDED:
+                total += partial.scale[t] * self.search.immediate(np.array([v]), np.array([decision]))
+        return self.by_group(total)[0]
 
-    def follow(self, opening: Opening) -> FloatArray:
-        """`[i, k]`: what plan k achieves from the i-th end on."""
-        ends = opening.ends
-        scale, memory = np.array([opening.scale[t] for t in ends]), [opening.memory[t] for t in ends]
-        return np.stack([scale[:, None] * worth[memory] for worth in self.worth], axis=1)
+    def outcomes_at(self, partial: PartialPolicy) -> FloatArray:
+        """`[i, k]`: the outcome of column k from the i-th leaf on."""
+        scale = np.array([partial.scale[t] for t in partial.leaves])
+        nodes = [partial.node[t] for t in partial.leaves]
+        return np.stack([scale[:, None] * outcomes[nodes] for outcomes in self.outcomes], axis=1)
 
-    def mix(self, opening: Opening) -> Mixed:
-        """The cheapest mixture within the risks, which may be broken dearly."""
-        ends, n = opening.ends, len(self.columns.members)
-        if not ends:
-            paid, even = self.paid(opening), self.columns.even(1.0)
-            above = float(np.maximum(0.0, paid[n:] - self.room).sum())
-            return Mixed(
-                ends,
-                np.zeros((0, len(self.choices))),
-                float(paid[:n].max()) + DEAR * self.rounding.unit * above,
-                even,
-            )
-        achieved = self.follow(opening)
-        count = achieved.shape[0] * achieved.shape[1]
-        rows = achieved.reshape(count, 3 * n).T
-        matrix = np.hstack([np.where(rows < SLIGHT, 0.0, rows), np.zeros((3 * n, 1)), -np.eye(3 * n)[:, n:]])
-        matrix[:n, count] = -1.0
-        limit = np.concatenate([np.zeros(n), np.full(2 * n, self.room)]) - self.paid(opening)
-        goal = np.concatenate([np.zeros(count), [1.0], np.full(2 * n, DEAR * self.rounding.unit)])
-        total = np.zeros((len(ends), matrix.shape[1]))
-        total[np.arange(count) // achieved.shape[1], np.arange(count)] = 1.0
-        found = cast(
-            "Any",
-            linprog(goal, A_ub=matrix, b_ub=limit, A_eq=csr_array(total), b_eq=np.ones(len(ends)), method="highs"),
-        )
-        if found.x is None or found.ineqlin.marginals is None or found.status not in (0, 4):
-            return self.mix_evenly(ends)
-        dual = np.maximum(0.0, -np.asarray(found.ineqlin.marginals, dtype=np.float64)).reshape(3, n)
-        share = np.asarray(found.x[:count], dtype=np.float64).reshape(achieved.shape[:2])
-        return Mixed(ends, share, float(found.fun), self.columns.read_prices(dual))
-
-    def mix_evenly(self, ends: list[int]) -> Mixed:
-        """Where the program is too hard for floats: any prices prove something."""
-        count = len(self.choices)
-        return Mixed(ends, np.full((len(ends), count), 1.0 / count), np.inf, self.columns.even(1.0))
+    def mix(self, partial: PartialPolicy) -> LeafMixture:
+        """The cheapest mixture within the risks, which may be exceeded at a high price."""
+        leaves, n, unsafe = partial.leaves, len(self.program.group_size), UNSAFE * self.search.unit
+        spent = self.spent(partial)
+        if not leaves:
+            value = float(spent[:n].max()) + unsafe * float(np.maximum(0.0, spent[n:] - self.room).sum())
+            return LeafMixture(leaves, np.zeros((0, len(self.choices))), value, self.program.uniform_prices(1.0))
+        limit = np.concatenate([np.zeros(n), np.full(2 * n, self.room)]) - spent
+        value, share, prices = self.program.solve_master(self.outcomes_at(partial), limit, unsafe)
+        return LeafMixture(leaves, share, value, prices)
 
     def bound(
-        self, opening: Opening, rounds: int, prices: Prices, enough: float = 1e-3, target: float = np.inf
-    ) -> Bounded:
-        """Ask for plans at the mixture's prices until they hardly make it cheaper, or the bound is at the target."""
-        best = self.ask(opening, prices), prices
-        mixed = self.mix(opening)
+        self, partial: PartialPolicy, rounds: int, prices: Prices, enough: float = 1e-3, target: float = np.inf
+    ) -> BranchBound:
+        """Add columns at the mixture's prices until they hardly make it cheaper, or the bound is at the target."""
+        best = self.add_best(partial, prices), prices
+        mixed = self.mix(partial)
         for turn in range(rounds):
             if mixed.value - float(best[0]) <= enough * mixed.value or float(best[0]) >= target:
                 break
             prices = mixed.prices.towards(best[1], 0.5) if turn % 3 else mixed.prices
-            lower = self.ask(opening, prices)
+            lower = self.add_best(partial, prices)
             if lower > best[0]:
                 best = lower, prices
-            mixed = self.mix(opening)
-        return Bounded(best[0], best[1], mixed)
+            mixed = self.mix(partial)
+        return BranchBound(best[0], best[1], mixed)
 
-    def ask(self, opening: Opening, prices: Prices) -> Fraction:
-        """Add the best plan at these prices to the pool; what they prove of policies that begin with the opening."""
-        worth = self.columns.appraise(prices)
-        self.add(worth.choice)
-        return self.columns.bound(opening.value(self.columns, worth), prices)
+    def add_best(self, partial: PartialPolicy, prices: Prices) -> Fraction:
+        """Add the best column at these prices; what they prove of policies that begin with the partial policy."""
+        priced = self.program.value_nodes(prices)
+        self.add(priced.choice)
+        return self.program.bound(partial.value(self.program, priced), prices)
 
-    def forget(self, mixed: Mixed, newest: int = 5) -> Mixed:
-        """Leave plans out of the pool that are not used, but for the newest."""
+    def forget(self, mixed: LeafMixture) -> LeafMixture:
+        """Leave columns out of the pool that are not used, except for the newest."""
         used: BoolArray = mixed.share.max(axis=0, initial=0.0) > SLIGHT
-        used[-newest:] = True
+        used[-NEWEST:] = True
         keep = np.flatnonzero(used)
-        self.choices, self.worth = [self.choices[k] for k in keep], [self.worth[k] for k in keep]
+        self.choices, self.outcomes = [self.choices[k] for k in keep], [self.outcomes[k] for k in keep]
         return replace(mixed, share=mixed.share[:, keep])
 
-    def list_decisions(self, opening: Opening, t: int) -> list[int]:
-        """The decisions at the end t that may keep to the risks; of those alike by symmetry the first."""
-        options = np.flatnonzero(self.ledgers.option[opening.memory[t]] >= 0).tolist()
-        answers = range(-1, -1 - self.columns.misses.shape[1], -1)
-        found = [*options, *(d for d in (*answers, ABSTAIN) if self.may_stop(opening, t, d))]
-        if find_idle(self.columns, opening.memory[t]) < np.inf:
+    def list_decisions(self, partial: PartialPolicy, t: int) -> list[int]:
+        """The decisions at the leaf t that may keep to the risks; of those alike by symmetry the first."""
+        options = np.flatnonzero(self.graph.option[partial.node[t]] >= 0).tolist()
+        answers = range(-1, -1 - self.program.misses.shape[1], -1)
+        found = [*options, *(d for d in (*answers, ABSTAIN) if self.may_stop(partial, t, d))]
+        if idle_cost(self.program, partial.node[t]) < np.inf:
             found.append(IDLE)
-        return self.represent(opening, found) if self.symmetric else found
+        return self.represent(partial, found)
 
-    def represent(self, opening: Opening, decisions: list[int]) -> list[int]:
-        """One decision for all that are the same but for names that the opening does not use."""
-        named = {self.name(d) for d in opening.decision}
+    def represent(self, partial: PartialPolicy, decisions: list[int]) -> list[int]:
+        """One decision for all that are the same but for hypotheses that the partial policy does not name."""
+        if not self.symmetric:
+            return decisions
+        named = {self.hypothesis(d) for d in partial.decision}
         result: list[int] = []
         seen: set[bool] = set()
         for d in decisions:
-            name = self.name(d)
+            name = self.hypothesis(d)
             fresh = name is not None and name not in named
             if not fresh or (d >= 0) not in seen:
                 result.append(d)
@@ -304,54 +272,56 @@ class Openings:
                 seen.add(d >= 0)
         return result
 
-    def name(self, decision: int) -> int | None:
+    def hypothesis(self, decision: int) -> int | None:
         """The hypothesis whose sensor is asked, or whose label is answered."""
         if decision >= 0:
             return decision
-        owner = np.flatnonzero(self.ledgers.book.task.label == -1 - decision)
+        owner = np.flatnonzero(self.graph.tables.task.label == -1 - decision)
         return int(owner[0]) if decision > ABSTAIN and len(owner) else None
 
-    def may_stop(self, opening: Opening, t: int, decision: int) -> bool:
+    def may_stop(self, partial: PartialPolicy, t: int, decision: int) -> bool:
         """Whether stopping there does not break a risk by itself; on the safe side."""
-        columns = self.columns
-        missed = 1.0 if decision == ABSTAIN else columns.misses[:, -1 - decision]
-        risk = columns.beta if decision == ABSTAIN else columns.alpha
-        lost = opening.scale[t] * np.bincount(columns.party, weights=columns.weight[opening.memory[t]] * missed)
-        return bool((lost * (1 - 1e-9) <= float(risk) * columns.members).all())
+        program = self.program
+        missed = 1.0 if decision == ABSTAIN else program.misses[:, -1 - decision]
+        risk = program.beta if decision == ABSTAIN else program.alpha
+        lost = partial.scale[t] * np.bincount(program.group, weights=self.graph.weight[partial.node[t]] * missed)
+        return bool((lost * (1 - 1e-9) <= float(risk) * program.group_size).all())
 
-    def find_end(self, opening: Opening, mixed: Mixed) -> int | None:
-        """The end where the plans that are mixed disagree most on what to do, if any is known and not closed."""
+    def find_leaf(self, partial: PartialPolicy, mixed: LeafMixture) -> int | None:
+        """The leaf where the columns that are mixed disagree most on what to do, if any is known and not terminal."""
         best: tuple[float, int] | None = None
-        for i, t in enumerate(mixed.ends):
-            v = opening.memory[t]
-            if t in opening.tossed or self.columns.closed[v] or int(self.ledgers.child[v].max()) >= self.known:
+        for i, t in enumerate(mixed.leaves):
+            v = partial.node[t]
+            if t in partial.after_idle or self.graph.terminal[v] or int(self.graph.child[v].max()) >= self.known:
                 continue
-            opinions = mixed.opinions(opening, self.choices, i)
-            apart = (1 - max(opinions.values()) + 1e-6) * opening.often(self.columns, t)
+            votes = mixed.votes(partial, self.choices, i)
+            apart = (1 - max(votes.values()) + 1e-6) * partial.probability(self.program, t)
             if best is None or apart > best[0]:
                 best = apart, t
         return None if best is None else best[1]
 
 
-def bound_by_openings(
-    columns: Columns, mixture: Mixture, *, branches: int, rounds: int, known: int = 2000, target: float = np.inf
+def bound_by_branching(
+    program: ColumnGeneration, mixture: Mixture, *, branches: int, rounds: int, target: float = np.inf
 ) -> Fraction:
-    """A lower bound for policies that draw nothing at random, from so many branchings; ledgers are whole and named."""
-    assert columns.ledgers.whole
-    assert columns.ledgers.slot is None
-    pool = Openings(columns, mixture, known)
-    root = pool.bound(Opening(), 0, mixture.prices)
-    queue: list[tuple[Fraction, int, Opening, Bounded]] = [(mixture.lower, 0, Opening(), root)]
+    """A lower bound for policies that draw nothing at random, from so many branchings, or until it is at the target.
+
+    The belief graph has all actions and named slots.
+    """
+    assert program.graph.has_all_actions
+    pool = ColumnPool(program, mixture, MAX_KNOWN)
+    root = pool.bound(PartialPolicy(), 0, mixture.prices)
+    queue: list[tuple[Fraction, int, PartialPolicy, BranchBound]] = [(mixture.lower, 0, PartialPolicy(), root)]
     number = 0
     for _ in range(branches):
-        lower, _, opening, found = queue[0]
-        t = pool.find_end(opening, pool.mix(opening))
+        lower, _, partial, found = queue[0]
+        t = pool.find_leaf(partial, pool.mix(partial))
         if t is None or float(lower) >= target:
             break
         heapq.heappop(queue)
-        for decision in pool.list_decisions(opening, t):
+        for decision in pool.list_decisions(partial, t):
             number += 1
-            longer = opening.decide(columns, t, decision)
+            longer = partial.decide(program, t, decision)
             proved = pool.bound(longer, rounds, found.prices, target=target)
             heapq.heappush(queue, (max(lower, proved.lower), number, longer, proved))
         if not queue:
@@ -359,11 +329,11 @@ def bound_by_openings(
     return queue[0][0]
 
 
-def find_idle(columns: Columns, v: int) -> float:
-    """The least cost of an action that is allowed at a memory but no option there, telling nothing; inf if none is."""
-    state, book = columns.ledgers.state[v], columns.ledgers.book
-    after = book.successor[np.maximum(state, 0)]
+def idle_cost(program: ColumnGeneration, v: int) -> float:
+    """The least cost of an action that is allowed at a node but no option there, telling nothing; inf if none is."""
+    state, tables = program.graph.state[v], program.graph.tables
+    after = tables.successor[np.maximum(state, 0)]
     undefined: BoolArray = np.any((after == UNDEFINED)[state != NOWHERE], axis=0)
-    options = set(columns.ledgers.option[v].tolist())
-    left = [a for a in range(book.num_actions) if not undefined[a] and a not in options]
-    return min((float(book.cost[a]) for a in left), default=np.inf)
+    options = set(program.graph.option[v].tolist())
+    left = [a for a in range(tables.num_actions) if not undefined[a] and a not in options]
+    return min((float(tables.cost[a]) for a in left), default=np.inf)

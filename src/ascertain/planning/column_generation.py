@@ -1,23 +1,25 @@
-"""Prices for each hypothesis by itself: the best lower bound that dynamic programs on ledgers prove, and its plans.
+"""Column generation: prices for each hypothesis by itself, the best mixture of policies, and the bound that it proves.
 
-`pricing.py` gives one price to every wrong answer. Here each hypothesis h has a weight w_h, sum 1, a price A_h of a
+`lagrangian.py` gives one price to every wrong answer. Here each hypothesis h has a weight w_h, sum 1, a price A_h of a
 wrong answer and a price B_h of an abstention. For whatever prices, a policy that keeps to (alpha, beta) has
 
     max over h of cost_h >= min over policies of sum (w_h cost_h + A_h wrong_h + B_h abstain_h)
                             - alpha sum A_h - beta sum B_h,
 
-and the minimum is the same dynamic program, on masses weighted by h. The right side is concave in the prices, and what
-is subtracted from is linear in them for each policy. So prices are found by *column generation*: the best policy at
-some prices is a column (what it costs, errs and abstains under each hypothesis); a linear program mixes the columns
-found so far, within the risks, as cheaply as possible; its multipliers are the next prices, drawn half-way towards the
-best ones so far, so that they do not leap. The bound rises to the cost of the best *mixture* of policies. A mixture is
-not a policy here, for nothing is drawn at random, but it says which policies a good one is put together from
-(`rounding.py`).
+and the minimum is the same stopping problem, on masses weighted by h. The right side is concave in the prices. So
+prices are found by *column generation* (Dantzig and Wolfe, Operations Research 8, 1960): the best policy at some prices
+is a column (what it costs, errs and abstains under each hypothesis); the *master* program mixes the columns found so
+far, within the risks, as cheaply as possible; its multipliers are the next prices, drawn half-way towards the best ones
+so far, so that they do not oscillate. The bound rises to the cost of the best *mixture* of policies. A policy here
+draws nothing at random, so a mixture is none, but it shows which policies a good one is put together from
+(`minimax.py`).
 
-*Who shares prices.* Ledgers join hypotheses of one label that meet in one place, and then cannot tell whose price it
-is; and exchangeable ones are told by rank. Prices are therefore equal within a *party*: all hypotheses of a label if a
-label has several, all of them if they are exchangeable (nothing is lost by that: the bound is concave and symmetric),
-else each by itself.
+*Groups.* Belief graphs merge hypotheses of one label that meet in one state, and then cannot tell whose price it is;
+and slots that are not named do not say whose they are. Prices are therefore equal within a *group*: all hypotheses of a
+label if a label has several, all of them if slots are not named (nothing is lost by that where they are exchangeable:
+the bound is concave and symmetric), else each by itself.
+
+What a policy achieves is computed in floats, approximately. Bounds are on the safe side, whatever the prices are.
 """
 
 from __future__ import annotations
@@ -25,34 +27,32 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias, cast, final
+from typing import Any, cast, final
 
 import numpy as np
 from scipy.optimize import linprog  # pyright: ignore[reportUnknownVariableType]
+from scipy.sparse import csr_array
 
-from ascertain.kernels.planning.controllers import SHRINK, choose_options, improve_values, pass_on
-from ascertain.planning.belief_graph import Ledgers
+from ascertain.kernels.planning.controllers import SHRINK, accumulate_visits
+from ascertain.planning.belief_graph import BeliefGraph
 from ascertain.planning.controller import ABSTAIN
-from ascertain.planning.information_state import UNIT, FloatArray
-from ascertain.planning.pricing import weigh
-from ascertain.types import BoolArray, LongArray
+from ascertain.planning.lagrangian import SAFETY, solve_stopping
+from ascertain.types import BoolArray, FloatArray, LongArray
 
-SWEEPS = 4000
-PATIENCE = 200
-"""Sweeps after which a plan that has not ended is taken to give up."""
-PRECISION = 1e-7
-DEAR = 100.0
-"""What breaking a limit costs a mixture, in units of the dearest column, for each limit that is broken by as much."""
+MAX_VISIT_SWEEPS = 200
+"""Sweeps after which what is still on its way through a policy's nodes is taken to abstain: it is close to nothing."""
+UNSAFE = 100.0
+"""What exceeding a risk by as much again costs a mixture, in units of the dearest column: more than it ever saves."""
 SLIGHT = 1e-9
-"""Entries of a linear program below this are taken for zero, and shares of a mixture too."""
-Column: TypeAlias = FloatArray
-"""(cost, wrong, abstain) of each party, on the average of its members; shape (3, parties)."""
+"""Entries of a linear program below this are taken for zero, and shares of a mixture too: the solver is no finer."""
+FIRST_PRICES = (0.25, 1.0, 4.0)
+"""Prices of a wrong answer, times 1/alpha, of the first columns: one rash, one about right, one careful."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Prices:
-    """One row each for weights, prices of wrong answers and of abstentions; one column for each party."""
+    """One row each for weights, prices of wrong answers and of abstentions; one column for each group."""
 
     table: FloatArray
 
@@ -66,189 +66,202 @@ class Prices:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """A choice at every memory, as in `Remembering`, what it achieves, about, and the bound that its prices prove.
-
-    It bounds all policies if the ledgers are whole and nothing is banned, else those that are left room for.
-    """
+class Column:
+    """A policy as a choice at every node, as in `FiniteStateController`, and what it achieves, approximately."""
 
     choice: LongArray
     visits: FloatArray
-    """How often each memory is visited, such that times its weights it is so under each hypothesis; about."""
-    column: Column
+    """Expected visits of each node, in units of its weights: times `weight[v, h]` it is so under h."""
+    achieved: FloatArray
+    """(cost, wrong, abstain) of each group, the average of its members; shape (3, groups)."""
     lower: Fraction
+    """What its prices prove of all policies that the graph and the forbidden decisions leave room for."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Appraisal:
-    """At some prices, for each memory: its mass, the price of giving up and of each answer, its value, what to do."""
+class PricedValues:
+    """At some prices, for each node: its mass, the prices of stopping, its value, and the best choice."""
 
     mass: FloatArray
-    leave: FloatArray
-    missed: FloatArray
+    abstain: FloatArray
+    answer: FloatArray
+    """`answer[v, l]`: the price of answering l."""
     value: FloatArray
+    """At or below the true one."""
     choice: LongArray
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """The outcome of column generation: plans, how much of each, the best prices, and the bound that they prove."""
+    """The outcome of column generation: columns, the share of each, the best prices, and the bound that they prove."""
 
-    plans: tuple[Plan, ...]
+    columns: tuple[Column, ...]
     share: FloatArray
     prices: Prices
     lower: Fraction
     value: float
-    """What the mixture costs, about; never far below `lower`."""
+    """What the mixture costs, approximately; never far below `lower`."""
 
 
-class Columns:
-    """Ledgers prepared for dynamic programs at prices of each party."""
+class ColumnGeneration:
+    """A belief graph prepared for stopping problems at prices of each group, and for the master program."""
 
-    def __init__(self, ledgers: Ledgers, alpha: Fraction, beta: Fraction) -> None:
-        self.ledgers, self.alpha, self.beta = ledgers, alpha, beta
-        task = ledgers.book.task
-        label = task.label
-        if ledgers.slot is not None:
-            self.party: LongArray = np.zeros(len(label), dtype=np.int64)
+    def __init__(self, graph: BeliefGraph, alpha: Fraction, beta: Fraction) -> None:
+        self.graph, self.alpha, self.beta = graph, alpha, beta
+        task, named = graph.tables.task, graph.tables.slots == "named"
+        label, slots = task.label, np.arange(task.num_hypotheses)
+        if not named:
+            self.group: LongArray = np.zeros(len(label), dtype=np.int64)
         elif len(np.unique(label)) < len(label):
-            self.party = np.unique(label, return_inverse=True)[1].astype(np.int64)
+            self.group = np.unique(label, return_inverse=True)[1].astype(np.int64)
         else:
-            self.party = np.arange(len(label), dtype=np.int64)
-        self.members: FloatArray = np.bincount(self.party).astype(np.float64)
-        self.weight: FloatArray = weigh(ledgers.penalty)
-        self.factor: FloatArray = np.where(ledgers.child >= 0, np.exp(-ledgers.shift / UNIT), 0.0)
-        self.closed: BoolArray = np.all(ledgers.option < 0, axis=1)
-        right = np.arange(len(label)) if ledgers.slot is not None else label
-        answers = np.arange(len(label) if ledgers.slot is not None else len(task.labels))
+            self.group = slots.astype(np.int64)
+        self.group_size: FloatArray = np.bincount(self.group).astype(np.float64)
+        right, answers = (label, np.arange(len(task.labels))) if named else (slots, slots)
         self.misses: FloatArray = (right[:, None] != answers[None, :]).astype(np.float64)
+        """`misses[i, l]`: 1 where answer l is wrong for slot i."""
+        self.scale = np.array([1.0, float(1 / alpha), float(1 / beta)])
+        """Errors and abstentions are counted in units of the risks in the master program."""
 
-    def solve(self, prices: Prices, ban: BoolArray | None = None) -> Plan:
-        """The best plan at these prices; where `ban[v, 0]` it may not stop, and where `ban[v, 1 + k]` not ask k."""
-        found = self.appraise(prices, ban)
-        return self.plan_of(found.choice, self.bound(float(found.value[0]), prices))
+    def solve(self, prices: Prices, forbidden: BoolArray | None = None) -> Column:
+        """The best column at these prices; see `value_nodes` for what is forbidden."""
+        found = self.value_nodes(prices, forbidden)
+        return self.column_of(found.choice, self.bound(float(found.value[0]), prices))
 
-    def appraise(self, prices: Prices, ban: BoolArray | None = None) -> Appraisal:
-        """What every memory is worth at these prices, from below, and what is best there."""
-        ledgers, cost = self.ledgers, self.ledgers.book.cost
-        w, wrong, abstain = prices.table[:, self.party]
-        mass: FloatArray = self.weight @ w
-        leave: FloatArray = self.weight @ abstain
-        missed: FloatArray = (self.weight * wrong) @ self.misses
+    def value_nodes(self, prices: Prices, forbidden: BoolArray | None = None) -> PricedValues:
+        """What every node is worth at these prices, from below, and what is best there.
+
+        Where `forbidden[v, 0]` a policy may not stop, and where `forbidden[v, 1 + k]` not ask option k.
+        """
+        graph = self.graph
+        w, wrong, abstain = prices.table[:, self.group]
+        mass: FloatArray = graph.weight @ w
+        leave: FloatArray = graph.weight @ abstain
+        missed: FloatArray = (graph.weight * wrong) @ self.misses
         said: LongArray = missed.argmin(axis=1)
         answer = missed[np.arange(len(said)), said]
         stop = np.minimum(answer, leave)
-        # Asking on at a closed memory would cost its mass at least, whatever came of it. Where memories were left out
-        # there is no such thing: it would draw all plans to where nothing is known any more.
-        may_go_on = self.closed & ledgers.whole
-        low: FloatArray = np.where(may_go_on, np.minimum(stop, cost.min() * mass), stop) * SHRINK
-        option = ledgers.option
-        if ban is not None:
-            option = np.where(ban[:, 1:], -1, option).astype(np.int32)
-            low = np.where(ban[:, 0] & (option >= 0).any(axis=1), np.inf, low)
-        value = np.zeros(ledgers.size)
-        arguments = (option, ledgers.child, self.factor, mass, cost, low, value)
-        improve_values(*arguments, SWEEPS, PRECISION)
-        choice = np.empty(ledgers.size, dtype=np.int64)
-        choose_options(*arguments, choice)
-        choice = np.where(choice >= 0, choice, np.where(answer <= leave, -1 - said, ABSTAIN))
-        return Appraisal(mass, leave, missed, value, choice)
+        # Asking on at a terminal node would cost its mass at least, whatever came of it. Where nodes were left out
+        # there is no such thing: it would draw all policies to where nothing is known any more.
+        ask_on = graph.tables.cost.min() * mass
+        stop = np.where(graph.terminal & graph.has_all_actions, np.minimum(stop, ask_on), stop) * SHRINK
+        option = graph.option
+        if forbidden is not None:
+            option = np.where(forbidden[:, 1:], -1, option).astype(np.int32)
+            stop = np.where(forbidden[:, 0] & (option >= 0).any(axis=1), np.inf, stop)
+        value = np.zeros(graph.size)
+        asked = solve_stopping(graph, option, mass, stop, value)
+        choice = np.where(asked >= 0, asked, np.where(answer <= leave, -1 - said, ABSTAIN))
+        return PricedValues(mass, leave, missed, value, choice)
 
-    def plan_of(self, choice: LongArray, lower: Fraction) -> Plan:
-        """These choices and what they achieve; what is asked where nothing may be asked is given up."""
-        asked = self.ledgers.option[np.arange(len(choice)), np.maximum(choice, 0)]
-        choice = np.where((choice >= 0) & (asked < 0), ABSTAIN, choice)
+    def column_of(self, choice: LongArray, lower: Fraction) -> Column:
+        """These choices and what they achieve."""
+        choice = self.possible(choice)
         visits, left = self.visits(choice)
-        return Plan(choice, visits, self.achieve(choice, visits, left), lower)
+        return Column(choice, visits, self.achieve(choice, visits, left), lower)
+
+    def possible(self, choice: LongArray) -> LongArray:
+        """The choices with abstention where the option that is asked for does not exist."""
+        asked = self.graph.option[np.arange(len(choice)), np.maximum(choice, 0)]
+        return np.where((choice >= 0) & (asked < 0), ABSTAIN, choice)
 
     def bound(self, value: float, prices: Prices) -> Fraction:
-        """What the value at the start proves, on the safe side, of the policies that the ledgers leave room for."""
-        members = [Fraction(float(m)) for m in self.members]
+        """What the value at the start proves, on the safe side, of the policies that the graph leaves room for."""
+        sizes = [Fraction(float(m)) for m in self.group_size]
         weight, wrong, abstain = (
-            sum((m * Fraction(float(p)) for m, p in zip(members, row, strict=True)), Fraction(0))
-            for row in prices.table
+            sum((m * Fraction(float(p)) for m, p in zip(sizes, row, strict=True)), Fraction(0)) for row in prices.table
         )
         if weight == 0:
             return Fraction(0)
-        spent = self.alpha * wrong + self.beta * abstain
-        return max((Fraction(value) * (1 - Fraction(1, 1 << 40)) - spent) / weight, Fraction(0))
+        allowed = self.alpha * wrong + self.beta * abstain
+        return max((Fraction(value) * SAFETY - allowed) / weight, Fraction(0))
 
     def visits(self, choice: LongArray) -> tuple[FloatArray, FloatArray]:
-        """How often each memory is visited, and what is then still on its way, of plans that hardly ever end."""
-        asked = np.maximum(choice, 0)
-        rows = np.arange(len(choice))
-        child = np.where((choice >= 0)[:, None], self.ledgers.child[rows, asked], -1).astype(np.int32)
-        factor = self.factor[rows, asked]
+        """Expected visits of each node, and what is then still on its way, of policies that hardly ever end."""
+        child, factor = self.graph.under(choice)
         now, total = np.zeros(len(choice)), np.zeros(len(choice))
         now[0] = 1.0
-        pass_on(child, factor, self.weight.sum(axis=1), now, total, PATIENCE, 1e-12)
+        accumulate_visits(child, factor, self.graph.weight.sum(axis=1), now, total, MAX_VISIT_SWEEPS, 1e-12)
         return total, now
 
-    def achieve(self, choice: LongArray, visits: FloatArray, left: FloatArray) -> Column:
-        """What a plan achieves for each party, as far as its memories know; what is left on its way is given up."""
-        seen = visits[:, None] * self.weight
+    def achieve(self, choice: LongArray, visits: FloatArray, left: FloatArray) -> FloatArray:
+        """(cost, wrong, abstain) for each group, as far as the graph knows; what is left on its way abstains."""
+        seen = visits[:, None] * self.graph.weight
         asks, quits = choice >= 0, choice == ABSTAIN
-        asked = self.ledgers.option[np.arange(len(choice)), np.maximum(choice, 0)]
-        spent = (np.where(asks, self.ledgers.book.cost[asked], 0.0)[:, None] * seen).sum(axis=0)
+        asked = self.graph.option[np.arange(len(choice)), np.maximum(choice, 0)]
+        spent = (np.where(asks, self.graph.tables.cost[asked], 0.0)[:, None] * seen).sum(axis=0)
         answers = np.flatnonzero(~asks & ~quits)
         wrong = (seen[answers] * self.misses.T[-1 - choice[answers]]).sum(axis=0)
-        rows = [spent, wrong, seen[quits].sum(axis=0) + left @ self.weight]
-        return np.array([np.bincount(self.party, weights=row) / self.members for row in rows])
+        rows = [spent, wrong, seen[quits].sum(axis=0) + left @ self.graph.weight]
+        return np.array([np.bincount(self.group, weights=row) / self.group_size for row in rows])
 
     def generate(
-        self, rounds: int, plans: tuple[Plan, ...] = (), ban: BoolArray | None = None, enough: float = 1e-4
+        self,
+        rounds: int,
+        columns: tuple[Column, ...] = (),
+        forbidden: BoolArray | None = None,
+        enough: float = 1e-4,
     ) -> Mixture:
-        """Mix plans, asking for new ones at the mixture's prices, until those no longer make it much cheaper."""
-        found = list(plans)
-        if not found:
-            found = [self.solve(self.even(size), ban) for size in (0.25, 1.0, 4.0)]
+        """Mix columns and add the best one at the mixture's prices, until that no longer makes it much cheaper."""
+        found = list(columns) or [self.solve(self.uniform_prices(size), forbidden) for size in FIRST_PRICES]
         best: tuple[Fraction, Prices] | None = None
-        share, value = np.ones(1), 0.0
         for turn in range(rounds):
-            value, share, prices = self.mix([plan.column for plan in found])
+            value, _, prices = self.mix(found)
             if best is not None and turn % 3:
                 prices = prices.towards(best[1], 0.5)
-            plan = self.solve(prices, ban)
-            if best is None or plan.lower > best[0]:
-                best = plan.lower, prices
-            found.append(plan)
+            column = self.solve(prices, forbidden)
+            if best is None or column.lower > best[0]:
+                best = column.lower, prices
+            found.append(column)
             if value - float(best[0]) <= enough * value:
                 break
-        value, share, _ = self.mix([plan.column for plan in found])
+        value, share, _ = self.mix(found)
         assert best is not None
         return Mixture(tuple(found), share, best[1], best[0], value)
 
-    def even(self, size: float) -> Prices:
+    def uniform_prices(self, size: float) -> Prices:
         """The same prices for all: wrong answers at about what they cost at the optimum."""
-        count = len(self.members)
-        w = np.full(count, 1.0 / self.members.sum())
-        return Prices(np.array([w, w * size / float(self.alpha), w * 30.0 * self.ledgers.book.cost.max()]))
+        w = np.full(len(self.group_size), 1.0 / self.group_size.sum())
+        return Prices(np.array([w, w * size / float(self.alpha), w * 30.0 * self.graph.tables.cost.max()]))
 
     def mix(self, columns: list[Column]) -> tuple[float, FloatArray, Prices]:
-        """The cheapest mixture of columns within the risks, which may be broken dearly, and its multipliers."""
-        stack = np.array(columns)
-        count, n = len(columns), len(self.members)
-        scale = np.array([1.0, float(1 / self.alpha), float(1 / self.beta)])
-        rows = (stack * scale[None, :, None]).reshape(count, 3 * n).T
-        rows = np.where(rows < SLIGHT, 0.0, rows)
-        matrix = np.hstack([rows, np.zeros((3 * n, 1)), -np.eye(3 * n)[:, n:]])
-        matrix[:n, count] = -1.0
-        goal = np.concatenate([np.zeros(count), [1.0], np.full(2 * n, DEAR * (1 + stack[:, 0].max()))])
-        total = np.concatenate([np.ones(count), np.zeros(1 + 2 * n)])[None, :]
+        """What the cheapest mixture of columns within the risks costs, its shares, and its multipliers as prices."""
+        stack = np.array([column.achieved for column in columns])
+        count, n = len(columns), len(self.group_size)
+        achieved = (stack * self.scale[None, :, None]).reshape(1, count, 3 * n)
         limit = np.concatenate([np.zeros(n), np.ones(2 * n)])
-        found = cast("Any", linprog(goal, A_ub=matrix, b_ub=limit, A_eq=total, b_eq=[1.0], method="highs"))
+        value, share, prices = self.solve_master(achieved, limit, UNSAFE * (1 + stack[:, 0].max()))
+        return value, share[0], prices
+
+    def solve_master(self, achieved: FloatArray, limit: FloatArray, unsafe: float) -> tuple[float, FloatArray, Prices]:
+        """The master program, with one mixture at each of several places.
+
+        minimise  z + unsafe * (sum of excesses)
+        such that sum of achieved[i, k] share[i, k] <= (z, ..., z, excesses) + limit,  shares at each place i sum to 1.
+
+        `achieved[i, k]`: costs, errors and abstentions of column k from place i on, errors and abstentions in units of
+        the risks. Returned are the value, the shares, and the multipliers as prices.
+        """
+        places, count, width = achieved.shape
+        n, total = width // 3, places * count
+        rows = achieved.reshape(total, width).T
+        matrix = np.hstack([np.where(rows < SLIGHT, 0.0, rows), np.zeros((width, 1)), -np.eye(width)[:, n:]])
+        matrix[:n, total] = -1.0
+        goal = np.concatenate([np.zeros(total), [1.0], np.full(2 * n, unsafe)])
+        sums = np.zeros((places, matrix.shape[1]))
+        sums[np.arange(total) // count, np.arange(total)] = 1.0
+        found = cast(
+            "Any",
+            linprog(goal, A_ub=matrix, b_ub=limit, A_eq=csr_array(sums), b_eq=np.ones(places), method="highs"),
+        )
         if found.x is None or found.ineqlin.marginals is None or found.status not in (0, 4):
             # Too hard for floats, which happens where columns are nearly alike: any prices prove something.
-            return math.inf, np.full(count, 1.0 / count), self.even(1.0)
+            return math.inf, np.full((places, count), 1.0 / count), self.uniform_prices(1.0)
         dual = np.maximum(0.0, -np.asarray(found.ineqlin.marginals, dtype=np.float64)).reshape(3, n)
-        return float(found.fun), np.asarray(found.x[:count], dtype=np.float64), self.read_prices(dual)
-
-    def read_prices(self, dual: FloatArray) -> Prices:
-        """Prices from multipliers of costs, and of errors and abstentions in units of the risks."""
         if not dual[0].any():
-            dual = np.vstack([np.full((1, dual.shape[1]), 1.0 / dual.shape[1]), dual[1:]])
-        scale = np.array([1.0, float(1 / self.alpha), float(1 / self.beta)])
-        # A party counts as often as it has members, and its row is their average.
-        return Prices(dual * scale[:, None] / self.members[None, :] / dual[0].sum())
+            dual = np.vstack([np.full((1, n), 1.0 / n), dual[1:]])
+        # A group counts as often as it has members, and its row is their average.
+        prices = Prices(dual * self.scale[:, None] / self.group_size[None, :] / dual[0].sum())
+        return float(found.fun), np.asarray(found.x[:total], dtype=np.float64).reshape(places, count), prices

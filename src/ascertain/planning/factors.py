@@ -8,9 +8,9 @@ them is reading a register in other coordinates (parities are such a change of b
 has 24 factors of two hypotheses each.
 
 Answerable here: *which* (the state, or some bits, as far as they are sums of forms) and *nominal or not* (one state, or
-an expression that is a conjunction of bits and negated bits). If a bit that is asked for is no sum of forms, two
-states with different labels read alike: the question is obstructed, and the complexity infinite. Where forms are
-dependent the cheapest independent ones are kept, which is enough for a policy.
+an expression that is a conjunction of bits and negated bits). If a bit that is asked for is no sum of forms, two states
+with different labels read alike: the question is obstructed, and the complexity infinite. Where forms are dependent the
+cheapest independent ones are kept, which is enough for a policy.
 """
 
 from __future__ import annotations

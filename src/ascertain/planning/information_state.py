@@ -1,29 +1,36 @@
-"""A ledger: what a policy remembers of all readings so far, and the tables it is kept with.
+"""Information states: what a policy needs to know of all readings so far, and the tables they are updated with.
 
-A hypothesis is remembered by where it would be now and by its *penalty*, minus the logarithm of its likelihood relative
-to the best one. Readings add to penalties, so histories that lead to the same penalties and places are one memory:
-with flip noise the penalties lie on a lattice and few memories remain (`spreading.py`). Three rules keep them few; none
-can harm a guarantee, since a policy may remember what it likes and is judged by its exact risk (`remembering.py`):
+The *information state* after some readings says, for every hypothesis h, which state the plant would be in now, and the
+*penalty* of h: minus the logarithm of its likelihood relative to that of the likeliest hypothesis. It is sufficient:
+what a policy can achieve from here on depends on nothing else. Readings add to penalties, so histories that lead to the
+same states and penalties are one information state; with flip noise penalties lie on a lattice, and few remain
+(`belief_graph.py`). Three rules keep them few. None can harm a guarantee, since a policy may forget what it likes and
+is judged by its exact risk (`controller.py`):
 
-- a hypothesis whose penalty exceeds `cap` is *dead*: it stays forgotten, whatever is read later;
-- two hypotheses of one label in one place have one future: they are joined, and their likelihoods added;
-- an action is allowed while every hypothesis that is not impossible allows it. On machines that are not complete dead
-  hypotheses therefore keep their place.
+- a hypothesis whose penalty exceeds a cap is *eliminated*: it stays so, whatever is read later;
+- two hypotheses of one label in one state have one future: they are merged, and their likelihoods added;
+- an action is allowed while every hypothesis that is not impossible allows it. On machines that are not complete
+  eliminated hypotheses therefore keep their state.
 
-*Penalties are rounded up*, in units of 2^-30 nats, and what is dead is dropped. So the weights that a ledger gives to
-hypotheses never exceed the true ones, which is what the lower bound of `planning/pricing.py` needs.
+*Penalties are rounded up*, in units of 2^-30 nats, and eliminated hypotheses have no weight. So the weights that an
+information state gives to hypotheses never exceed the true ones, which is what the lower bounds of `lagrangian.py`
+need.
 
-Hypotheses are *exchangeable* when nothing moves and action i, the sensor of hypothesis i, gives one law where i is true
-and another one where it is not. Then only the multiset of penalties matters to a policy that goes by rank, ties being
-kept in the order they came about: memories are sorted, actions count ranks, and `slot` says where each rank goes. Eight
-sensors have some ten thousand sorted memories instead of ten to the eighth.
+An information state has one *slot* for each hypothesis. What a slot stands for is a matter of symmetry:
 
-Names matter as little where every hypothesis has a label of its own and all of them are worth the same: then only which
-places are taken, each with its penalty, counts for what to ask. A *nameless* ledger sorts its slots by place, and
-`slot` says where each goes; actions stay what they are. Five states that actions permute have 120 arrangements, and one
-place each: a hundredth of the memories.
+- *named*: slot h is hypothesis h.
+- *ranked*, for *exchangeable* hypotheses: nothing moves, and action i, the sensor of hypothesis i, has one law where i
+  is true and another one where it is not. Then only the multiset of penalties matters. Slots are sorted by penalty,
+  ties staying in order, and action i asks the sensor of the hypothesis in slot i. Eight sensors have some ten thousand
+  sorted information states instead of ten to the eighth.
+- *nameless*, where every hypothesis has a label of its own: only which states are taken, each with its penalty, matters
+  to what should be asked. Slots are sorted by state and penalty; actions stay what they are. Five states that actions
+  permute have 120 arrangements, and one sorted one.
 
-Throughout: v is a node (a memory), i a slot (a hypothesis, or a rank), s a state, a an action, y a reading.
+References: Bertsekas, Dynamic Programming and Optimal Control, chapter 4 (sufficient statistics); Smallwood and Sondik,
+Operations Research 21 (1973), on partially observed Markov decision processes.
+
+Throughout: v is a node (an information state), i a slot, h a hypothesis, s a state, a an action, y a reading.
 """
 
 from __future__ import annotations
@@ -31,39 +38,42 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import Literal, TypeAlias, final
 
 import numpy as np
-import numpy.typing as npt
 
 from ascertain.errors import TaskError
 from ascertain.quotients.separation import list_reachable
 from ascertain.task.task import Task
-from ascertain.types import UNDEFINED, IntArray, LongArray
+from ascertain.types import UNDEFINED, FloatArray, IntArray, LongArray
 
-FloatArray = npt.NDArray[np.float64]
+Slots: TypeAlias = Literal["named", "ranked", "nameless"]
+"""What the slots of an information state stand for."""
 UNIT = 1 << 30
-"""Penalties are counted in nats / UNIT."""
+"""Penalties are counted in nats / UNIT: each is rounded by at most 2e-9 nats, and sums stay exact integers."""
 IMPOSSIBLE = 1 << 60
-DEAD = 1 << 59
+"""The penalty of a reading of probability zero: added to any other penalty it still fits into 63 bits."""
+ELIMINATED = 1 << 59
+"""The penalty of an eliminated hypothesis: 2^29 nats, far above every real sum, and below IMPOSSIBLE."""
 NOWHERE = -1
+"""In a table: there is no such state, node or option."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Book:
-    """The tables of a task that ledgers are kept with; readings of probability zero have the penalty IMPOSSIBLE."""
+class LikelihoodTables:
+    """The tables of a task that information states are updated with."""
 
     task: Task
     successor: IntArray
     penalty: LongArray
-    """`penalty[s, a, y]`, rounded up."""
+    """`penalty[s, a, y]`: -log K(y | s, a) in units, rounded up; IMPOSSIBLE where the probability is zero."""
     chance: FloatArray
-    """`chance[s, a, y]` is K(y | s, a), rounded to the nearest float."""
+    """`chance[s, a, y]`: K(y | s, a), rounded to the nearest float."""
     cost: FloatArray
     complete: bool
-    exchangeable: bool
-    nameless: bool = False
+    """Whether every action is defined in every state that can be reached."""
+    slots: Slots
 
     @property
     def num_slots(self) -> int:
@@ -78,31 +88,26 @@ class Book:
         return self.penalty.shape[2]
 
 
-def open_book(task: Task, *, by_rank: bool = True, nameless: bool = False) -> Book:
-    """The tables of a task about the start; exchangeable hypotheses are told by rank unless that is not wanted."""
-    if nameless and not may_be_nameless(task):
+def tabulate_likelihoods(task: Task, slots: Slots = "named") -> LikelihoodTables:
+    """The tables of a task about the start; TaskError where it has not the symmetry that the slots need."""
+    if slots == "nameless" and not may_be_nameless(task):
         raise TaskError("hypotheses without names need labels of their own, and states in ascending order")
+    if slots == "ranked" and not is_exchangeable(task):
+        raise TaskError("hypotheses are told by rank only where they are exchangeable, each with a sensor of its own")
     if task.about == "current":
-        raise TaskError("ledgers are for questions about the start; this one is about the current state")
+        raise TaskError("information states are for questions about the start; this one is about the current state")
     model = task.model
     shape = (model.num_states, model.num_actions, len(model.readings))
     penalty, chance = np.full(shape, IMPOSSIBLE, dtype=np.int64), np.zeros(shape)
-    of_law: dict[int, list[tuple[int, int, float]]] = {}
-    for s in range(shape[0]):
-        for a in range(shape[1]):
-            k = int(model.behaviour[s, a])
-            if k == UNDEFINED:
-                continue
-            if k not in of_law:
-                law = model.reading_law(s, a)
-                of_law[k] = [(y, penalty_of(p), float(p)) for y, p in law.items()]
-            for y, units, p in of_law[k]:
-                penalty[s, a, y], chance[s, a, y] = units, p
+    for k in np.unique(model.behaviour[model.behaviour != UNDEFINED]).tolist():
+        places = model.behaviour == k
+        s, a = np.argwhere(places)[0].tolist()
+        for y, p in model.reading_law(s, a).items():
+            penalty[places, y], chance[places, y] = penalty_of(p), float(p)
     reached = list_reachable(model, task.state)
     complete = bool((model.successor[reached] != UNDEFINED).all())
     cost = np.array([float(c) for c in task.cost])
-    ranked = by_rank and not nameless and is_exchangeable(task)
-    return Book(task, model.successor, penalty, chance, cost, complete, ranked, nameless)
+    return LikelihoodTables(task, model.successor, penalty, chance, cost, complete, slots)
 
 
 def penalty_of(probability: Fraction) -> int:
@@ -111,6 +116,16 @@ def penalty_of(probability: Fraction) -> int:
         return 0
     nats = math.log(probability.denominator) - math.log(probability.numerator)
     return math.ceil(nats * UNIT) + 1
+
+
+def weights_of(penalty: LongArray) -> FloatArray:
+    """exp(-penalty), and 0 for what is eliminated."""
+    return np.where(penalty >= ELIMINATED, 0.0, np.exp(-np.minimum(penalty, ELIMINATED) / UNIT))
+
+
+def smallest_slots(task: Task) -> Slots:
+    """The slots that give the task the fewest information states."""
+    return "ranked" if is_exchangeable(task) else "nameless" if may_be_nameless(task) else "named"
 
 
 def is_exchangeable(task: Task) -> bool:
@@ -128,5 +143,5 @@ def is_exchangeable(task: Task) -> bool:
 
 
 def may_be_nameless(task: Task) -> bool:
-    """Whether every hypothesis has a label of its own; their states must ascend, as slots are sorted by place."""
+    """Whether every hypothesis has a label of its own; their states must ascend, as slots are sorted by state."""
     return len(set(task.label.tolist())) == task.num_hypotheses and bool((np.diff(task.state) > 0).all())

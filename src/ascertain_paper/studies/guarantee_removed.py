@@ -30,14 +30,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells, rank_state
 from ascertain.kernels.model.boolean import BitArray, run_states
 from ascertain.model.boolean import BooleanPlant
 from ascertain.task.bank import Bank
-from ascertain.types import IntArray, LongArray, State
+from ascertain.types import FloatArray, IntArray, LongArray, State
 from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions, testbed_of
 from ascertain_paper.studies.controller import Controller, observer_settings, outcome, pose_endpoint, settle_on_stream
@@ -47,7 +46,6 @@ from ascertain_paper.testbed.operations import DrawnOperation
 from ascertain_paper.testbed.streams import Stream
 from ascertain_paper.testbed.testbed import Testbed
 
-FloatArray = npt.NDArray[np.float64]
 PURPOSE = "audit"
 SEPARATING = tuple(
     replace(controller, name=f"separating, {controller.policy} 100", separating=True)

@@ -7,16 +7,11 @@ of the square root of the product of the two: 1 when they are equal, 0 when they
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 
 from ascertain.kernels._jit import kernel
 from ascertain.kernels.model.boolean import ONE, BitArray, WordArray, apply_command, run_states
-from ascertain.types import IntArray
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+from ascertain.types import FloatArray, IntArray
 
 
 @kernel

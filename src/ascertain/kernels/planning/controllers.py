@@ -1,23 +1,20 @@
-"""Values of memories by repeated improvement from below, and the flow of probability through a policy's memories."""
+"""Dynamic programming on belief graphs: values from below, and what a policy visits, spends and risks.
+
+Throughout: v and w are nodes, k an option, y a reading; `child[v, k, y]` is the next node, -1 where y cannot be read,
+and `factor[v, k, y]` what unnormalised weights at the child are multiplied by (`planning/belief_graph.py`).
+"""
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
-import numpy as np
-import numpy.typing as npt
-
 from ascertain.kernels._jit import kernel
-from ascertain.types import IntArray, LongArray
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+from ascertain.types import FloatArray, IntArray, LongArray
 
 SHRINK = 1 - 2.0**-40
 """Each value is taken a little smaller than it was computed: more than all rounding of one update."""
 
 
 @kernel
-def improve_values(
+def iterate_values(
     option: IntArray,
     child: IntArray,
     factor: FloatArray,
@@ -86,7 +83,7 @@ def choose_options(
 
 
 @kernel
-def carry(
+def push_forward(
     source: LongArray, target: LongArray, chance: FloatArray, cost_of: FloatArray, now: FloatArray, after: FloatArray
 ) -> float:
     """Carry the probability `now` along the edges into `after`; return the expected cost of the step."""
@@ -100,7 +97,7 @@ def carry(
 
 
 @kernel
-def pass_on(
+def accumulate_visits(
     child: IntArray,
     factor: FloatArray,
     mass: FloatArray,
@@ -135,7 +132,7 @@ def pass_on(
 
 
 @kernel
-def foresee(
+def accumulate_outcomes(
     child: IntArray, factor: FloatArray, own: FloatArray, worth: FloatArray, sweeps: int, tolerance: float
 ) -> int:
     """`worth[v, i]` becomes own[v, i] and what follows it, by sweeps from the last node; return how many were made."""

@@ -1,4 +1,4 @@
-"""Prices for each hypothesis, nameless ledgers and balanced policies, against slow twins and the reference optimum."""
+"""Prices for each hypothesis, nameless slots and minimax policies, against slow twins and the reference optimum."""
 
 from __future__ import annotations
 
@@ -10,30 +10,40 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.errors import LimitError, TaskError
-from ascertain.kernels.planning.controllers import foresee, pass_on
-from ascertain.planning.balancing import Pains, balance, bound_by_columns
-from ascertain.planning.belief_graph import narrow, spread
-from ascertain.planning.column_generation import Columns, Prices
-from ascertain.planning.driven import drive
-from ascertain.planning.information_state import may_be_nameless, open_book
+from ascertain.kernels.planning.controllers import accumulate_outcomes, accumulate_visits
+from ascertain.planning.belief_graph import build_graph, restrict_graph
+from ascertain.planning.column_generation import ColumnGeneration, Prices
+from ascertain.planning.information_state import may_be_nameless, tabulate_likelihoods
+from ascertain.planning.lagrangian import search_prices
+from ascertain.planning.limits import SearchLimits
+from ascertain.planning.minimax import bound_by_column_generation, find_minimax_policy
 from ascertain.task.pose import pose
 from ascertain.task.task import Task
-from tests.reference.nodes import walk_with_memory
 from tests.reference.noisy_optimum import lower_at_prices, noisy_optimum
 from tests.reference.registers import far_sensor, permutation_automaton, ring_register, sensor_bank
+from tests.reference.sequential_tests import walk_with_memory
 from tests.strategies import noisy_machines, tasks
 
 TENTH = Fraction(1, 10)
 LOOSE = Fraction(1, 20)
-SMALL = Pains(max_memories=400, max_bounded=400, work=20_000, dives=2, starts=2, changes=10, ends=20, branches=2)
+SMALL = SearchLimits(
+    max_nodes=400,
+    max_bound_nodes=400,
+    max_work=20_000,
+    max_dives=2,
+    max_starts=2,
+    max_changes=10,
+    max_leaves=20,
+    max_branches=2,
+)
 tiny = noisy_machines(max_states=3, max_actions=2, max_readings=2, max_laws=2)
 
 
 @given(tasks(tiny, about="start", max_hypotheses=3, max_labels=3, shared_states=False))
 @settings(max_examples=15)
-def test_no_policy_that_the_reference_knows_is_cheaper_than_the_bound_of_columns(task: Task) -> None:
+def test_no_policy_that_the_reference_knows_is_cheaper_than_the_bound_of_column_generation(task: Task) -> None:
     try:
-        lower = bound_by_columns(task, LOOSE, LOOSE, SMALL)
+        lower = bound_by_column_generation(task, LOOSE, LOOSE, SMALL)
     except LimitError:
         return
     upper = noisy_optimum(task, LOOSE, LOOSE, 5)[1]
@@ -42,19 +52,19 @@ def test_no_policy_that_the_reference_knows_is_cheaper_than_the_bound_of_columns
 
 @given(tasks(tiny, about="start", max_hypotheses=3, max_labels=2, shared_states=False))
 @settings(max_examples=6)
-def test_a_balanced_policy_keeps_to_the_risk_when_walked_reading_by_reading(task: Task) -> None:
+def test_a_minimax_policy_keeps_to_the_risk_when_walked_reading_by_reading(task: Task) -> None:
     try:
-        found = balance(task, LOOSE, LOOSE, SMALL)
+        found = find_minimax_policy(task, LOOSE, LOOSE, SMALL)
     except LimitError:
         return
-    if found.risk is None:
+    if found.best is None:
         return
     for h in range(task.num_hypotheses):
-        wrong, abstain, cost = walk_with_memory(task, found.policy, h)
+        wrong, abstain, cost = walk_with_memory(task, found.best.policy, h)
         assert wrong <= LOOSE
         assert abstain <= LOOSE
-        assert found.lower * (1 - Fraction(1, 10**6)) <= found.risk.worst[2]
-        assert cost <= found.risk.worst[2]
+        assert found.lower * (1 - Fraction(1, 10**6)) <= found.best.cost
+        assert cost <= found.best.cost
 
 
 @given(st.lists(st.floats(0.01, 10.0), min_size=9, max_size=9))
@@ -62,9 +72,9 @@ def test_a_balanced_policy_keeps_to_the_risk_when_walked_reading_by_reading(task
 def test_at_whatever_prices_the_bound_is_about_that_of_the_reference(numbers: list[float]) -> None:
     task = pose(sensor_bank(3), flip=TENTH)
     alpha, beta = Fraction(1, 20), Fraction(1, 20)
-    ledgers = spread(open_book(task, by_rank=False), cap=9.0, close=1e-3, max_nodes=2000)
+    graph = build_graph(tabulate_likelihoods(task), cap=9.0, rival_part=1e-3, max_nodes=2000)
     table = np.array(numbers).reshape(3, 3) * np.array([[1.0], [20.0], [20.0]])
-    ours = Columns(ledgers, alpha, beta).solve(Prices(table)).lower
+    ours = ColumnGeneration(graph, alpha, beta).solve(Prices(table)).lower
     theirs = lower_at_prices(task, alpha, beta, 9, (table[0], table[1], table[2]))
     assert float(ours) == pytest.approx(max(0.0, float(theirs)), rel=0.1, abs=0.1)
 
@@ -86,67 +96,66 @@ def test_what_comes_to_each_node_and_what_follows_it_solve_their_linear_equation
             if child[v, y] >= 0:
                 matrix[v, child[v, y]] += factor[v, y]
     total, now, own = np.zeros(3), np.array([1.0, 0.0, 0.0]), np.array([[1.0, 0.5], [2.0, 0.0], [0.0, 3.0]])
-    pass_on(child, factor, np.ones(3), now, total, 4000, 1e-13)
+    accumulate_visits(child, factor, np.ones(3), now, total, 4000, 1e-13)
     worth = np.zeros((3, 2))
-    foresee(child, factor, own, worth, 4000, 1e-13)
+    accumulate_outcomes(child, factor, own, worth, 4000, 1e-13)
     inverse = np.linalg.inv(np.eye(3) - matrix)
     assert np.allclose(total, inverse[0])
     assert np.allclose(worth, inverse @ own)
 
 
 @pytest.mark.parametrize("task", [pose(ring_register(2), flip=TENTH), pose(permutation_automaton(3, 2, 1), flip=TENTH)])
-def test_without_names_memories_are_fewer_and_policies_keep_to_the_risk_all_the_same(task: Task) -> None:
-    cap, close = 6.0, 1e-2
+def test_without_names_information_states_are_fewer_and_policies_keep_to_the_risk_all_the_same(task: Task) -> None:
     named, nameless = (
-        spread(open_book(task, by_rank=False, nameless=flag), cap=cap, close=close, max_nodes=20_000)
-        for flag in (False, True)
+        build_graph(tabulate_likelihoods(task, slots), cap=6.0, rival_part=1e-2, max_nodes=20_000)
+        for slots in ("named", "nameless")
     )
     assert nameless.size < named.size
     alpha = beta = Fraction(1, 50)
-    found = drive(task, alpha, beta, nameless=True)
-    assert found.risk is not None
+    found = search_prices(task, alpha, beta, slots="nameless")
+    assert found.best is not None
     assert found.lower is not None
-    assert found.lower <= found.risk.worst[2]
+    assert found.lower <= found.best.cost
     for h in range(task.num_hypotheses):
-        wrong, abstain, cost = walk_with_memory(task, found.policy, h)
-        assert wrong <= found.risk.wrong[h] <= alpha
-        assert abstain <= found.risk.abstain[h] <= beta
-        assert cost <= found.risk.cost[h]
+        wrong, abstain, cost = walk_with_memory(task, found.best.policy, h)
+        assert wrong <= found.best.risk.wrong[h] <= alpha
+        assert abstain <= found.best.risk.abstain[h] <= beta
+        assert cost <= found.best.risk.cost[h]
 
 
 def test_hypotheses_that_share_a_label_keep_their_names() -> None:
     task = pose(sensor_bank(3), label={"s0": "a", "s1": "b", "s2": "b"}, flip=TENTH)
     assert not may_be_nameless(task)
     with pytest.raises(TaskError, match="labels of their own"):
-        open_book(task, nameless=True)
+        tabulate_likelihoods(task, "nameless")
 
 
 def test_by_rank_by_name_and_without_names_the_bound_is_the_same() -> None:
     task, alpha, beta = pose(sensor_bank(3), flip=TENTH), Fraction(1, 1000), Fraction(1, 100)
     bounds = [
-        float(Columns(spread(book, cap=12.0, close=1e-5), alpha, beta).generate(60).lower)
-        for book in (open_book(task), open_book(task, by_rank=False), open_book(task, by_rank=False, nameless=True))
+        float(ColumnGeneration(build_graph(tables, cap=12.0, rival_part=1e-5), alpha, beta).generate(60).lower)
+        for tables in (tabulate_likelihoods(task, slots) for slots in ("ranked", "named", "nameless"))
     ]
     assert max(bounds) <= min(bounds) * 1.001
 
 
 @pytest.mark.slow
-def test_four_sensors_are_read_by_a_balanced_policy_for_less_than_in_their_order() -> None:
+def test_four_sensors_are_read_by_a_minimax_policy_for_less_than_in_their_order() -> None:
     task, alpha, beta = pose(sensor_bank(4), flip=TENTH), Fraction(1, 4_000_000), Fraction(1, 1000)
-    balanced = balance(task, alpha, beta)
-    ranked = drive(task, alpha, beta, by_rank=True)
-    assert balanced.risk is not None
-    assert ranked.cost is not None
-    assert balanced.lower <= balanced.risk.worst[2] < ranked.cost
+    minimax = find_minimax_policy(task, alpha, beta)
+    ranked = search_prices(task, alpha, beta, slots="ranked")
+    assert minimax.best is not None
+    assert ranked.best is not None
+    assert minimax.lower <= minimax.best.cost < ranked.best.cost
 
 
-def test_what_is_left_out_of_narrowed_ledgers_is_not_asked_about() -> None:
+def test_what_is_left_out_of_a_restricted_graph_is_not_asked_about() -> None:
     task = pose(far_sensor(3), hypotheses=["left0", "right0"], flip=TENTH)
-    ledgers = spread(open_book(task), cap=6.0, close=1e-2)
-    keep = np.zeros(ledgers.size, dtype=np.bool_)
+    graph = build_graph(tabulate_likelihoods(task), cap=6.0, rival_part=1e-2)
+    keep = np.zeros(graph.size, dtype=np.bool_)
     keep[0] = True
-    smaller, node = narrow(ledgers, keep)
+    smaller, node = restrict_graph(graph, keep)
     assert node[0] == 0
     assert (smaller.option[1:] == -1).all()
-    assert set(node[1:]) == {int(w) for w in ledgers.child[0].ravel() if w > 0}
-    assert not smaller.whole
+    assert set(node[1:]) == {int(w) for w in graph.child[0].ravel() if w > 0}
+    assert not smaller.has_all_actions

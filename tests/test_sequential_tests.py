@@ -12,11 +12,19 @@ from hypothesis import strategies as st
 from ascertain.errors import TaskError
 from ascertain.model.boolean import enumerate_noisy
 from ascertain.model.named import register
-from ascertain.planning.budget import split_best, split_uniformly
-from ascertain.planning.levels import Levels, choose_levels, evaluate_levels
-from ascertain.planning.nodes import LatticeTest, evaluate_test, find_cap, least_threshold
+from ascertain.planning.sequential_tests import (
+    LatticeTest,
+    LevelwiseTest,
+    choose_levels,
+    evaluate_levels,
+    evaluate_test,
+    find_cap,
+    least_threshold,
+    split_best,
+    split_uniformly,
+)
 from ascertain.task.pose import pose
-from tests.reference.nodes import enumerate_test, walk_with_memory
+from tests.reference.sequential_tests import enumerate_test, walk_with_memory
 
 ALPHA, BETA, TENTH = Fraction(1, 4_000_000), Fraction(1, 1000), Fraction(1, 10)
 
@@ -24,7 +32,7 @@ ALPHA, BETA, TENTH = Fraction(1, 4_000_000), Fraction(1, 1000), Fraction(1, 10)
 @st.composite
 def lattice_tests(draw: st.DrawFn) -> LatticeTest:
     down, up = draw(st.integers(1, 4)), draw(st.integers(1, 4))
-    flip = Fraction(draw(st.integers(0, 4)), 9)
+    flip = Fraction(draw(st.integers(1, 4)), 9)
     return LatticeTest(flip, down, up, draw(st.integers(1, 8)), draw(st.integers(1 - down, up - 1)))
 
 
@@ -95,7 +103,7 @@ def test_no_choice_of_thresholds_that_keeps_to_alpha_is_cheaper_than_the_best_sp
 @pytest.mark.parametrize("bits", [1, 2, 3])
 def test_levels_cost_and_err_at_most_what_they_claim_on_every_state(bits: int) -> None:
     flip, nominal = Fraction(1, 10), (1, 0, 1)[:bits]
-    policy = Levels(flip, tuple(range(bits)), nominal, 2, 2, (6, 7))
+    policy = LevelwiseTest(flip, tuple(range(bits)), nominal, 2, 2, (6, 7))
     risk = evaluate_levels(policy, [Fraction(1)] * bits)
     name = "".join(str(b) for b in reversed(nominal))
     task = pose(enumerate_noisy(register(bits, flip)), label={"nominal": name})
@@ -112,7 +120,7 @@ def test_levels_cost_and_err_at_most_what_they_claim_on_every_state(bits: int) -
 
 
 def _relabelled(task, swap):  # type: ignore[no-untyped-def]
-    """The task with label 0 for nominal, as `Levels` answers."""
+    """The task with label 0 for nominal, as `LevelwiseTest` answers."""
     from dataclasses import replace
 
     return replace(task, label=(task.label != swap[0]).astype(task.label.dtype), labels=("nominal", "other"))
@@ -126,6 +134,7 @@ def test_twenty_four_bits_are_found_nominal_or_not_in_two_hundred_and_ten_readin
     assert risk.cost <= Fraction(2101, 10)
 
 
-def test_a_bit_that_reads_at_random_is_refused_in_one_sentence() -> None:
-    with pytest.raises(TaskError, match="below 1/2"):
-        LatticeTest(Fraction(1, 2), 3, 3, 10)
+@pytest.mark.parametrize("flip", [Fraction(0), Fraction(1, 2)])
+def test_a_bit_that_reads_without_noise_or_at_random_is_refused_in_one_sentence(flip: Fraction) -> None:
+    with pytest.raises(TaskError, match="above 0 and below 1/2"):
+        LatticeTest(flip, 3, 3, 10)

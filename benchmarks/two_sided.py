@@ -1,8 +1,8 @@
-"""The sandwich over the suite of noisy questions: `python -m benchmarks.sandwich [--models DIR] [--only WORD]`.
+"""Two-sided bounds over the suite of noisy questions: `python -m benchmarks.two_sided [--models DIR] [--only WORD]`.
 
-For every instance: L and U with their ratio and the method that gave U; where all memories can be listed, the optimum
-enclosed by the dynamic program on the lattice of likelihoods (mixtures of policies from below, or whatever bound is
-better, and U itself from above) and U over its lower end; beside them the paper's construction alone, the
+For every instance: L and U with their ratio and the method that gave U; where all information states can be listed, the
+optimum enclosed by the dynamic program on the lattice of likelihoods (mixtures of policies from below, or whatever
+bound is better, and U itself from above) and U over its lower end; beside them the paper's construction alone, the
 pairwise bound and the uniform split over the deterministic tree; and the wrong-answer probability of the policy, as
 certified and as measured by importance sampling, with its standard error: the certified one is evaluated, and decides.
 Geometric means of the ratios at the end.
@@ -22,9 +22,10 @@ from tests.reference.measuring import measure_wrong
 from tests.reference.suite import Instance, list_instances
 
 from ascertain.errors import LimitError
-from ascertain.planning.balancing import Pains, mix_plans
-from ascertain.planning.information_state import is_exchangeable, may_be_nameless
-from ascertain.planning.two_sided import Sandwich, sandwich
+from ascertain.planning.information_state import smallest_slots
+from ascertain.planning.limits import DEFAULT_LIMITS
+from ascertain.planning.minimax import find_best_mixture
+from ascertain.planning.two_sided import TwoSidedBounds, bound_both_sides
 from ascertain.quotients.quotient import take_quotient
 from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
@@ -62,7 +63,7 @@ def report(instance: Instance, runs: int, ours: list[float], papers: list[tuple[
     """One line of the table."""
     started = time.monotonic()
     question = instance.make()
-    found = sandwich(question, ALPHA, BETA)
+    found = bound_both_sides(question, ALPHA, BETA)
     seconds = time.monotonic() - started
     if found.is_infinite:
         print(f"| {instance.name} | inf | inf | | proved | | | | | | | | {seconds:.0f} |")
@@ -80,17 +81,17 @@ def report(instance: Instance, runs: int, ours: list[float], papers: list[tuple[
     keep(found, lower, upper, ours, papers)
 
 
-def enclose_optimum(question: Task | PlantTask, found: Sandwich) -> tuple[str, str]:
-    """The optimum between two ends, where all memories can be listed, and U over the lower end.
+def enclose_optimum(question: Task | PlantTask, found: TwoSidedBounds) -> tuple[str, str]:
+    """The optimum between two ends, where all information states can be listed, and U over the lower end.
 
     No policy is cheaper than the best mixture of policies, or than L, and U is one policy: the optimum lies between.
     """
     if not isinstance(question, Task) or found.upper is None:
         return "-", "-"
     task = take_quotient(question).reduced
-    named = not is_exchangeable(task) and not may_be_nameless(task)
+    limits, slots = DEFAULT_LIMITS, smallest_slots(task)
     try:
-        _, mixture = mix_plans(task, ALPHA, BETA, Pains(), named=named, most=Pains().max_bounded)
+        _, mixture = find_best_mixture(task, ALPHA, BETA, limits, slots, limits.max_bound_nodes)
     except LimitError:
         return "-", "-"
     lower = max(mixture.lower, found.lower or Fraction(0))
@@ -98,7 +99,7 @@ def enclose_optimum(question: Task | PlantTask, found: Sandwich) -> tuple[str, s
 
 
 def keep(
-    found: Sandwich,
+    found: TwoSidedBounds,
     lower: Fraction | None,
     upper: Fraction | None,
     ours: list[float],

@@ -1,4 +1,4 @@
-"""The sandwich: L <= AO <= U, on questions whose answer is known, and against the exact optimum of small ones."""
+"""Two-sided bounds: L <= AO <= U, on questions whose answer is known, and against the exact optimum of small ones."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from hypothesis import assume, given, settings
 from ascertain.errors import LimitError, TaskError
 from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_noisy
 from ascertain.model.named import register, shift_register
-from ascertain.planning.balancing import Pains
 from ascertain.planning.composition import CertifiedTree, compose, skeleton
-from ascertain.planning.driven import Effort
 from ascertain.planning.factors import evaluate_form, find_factors, transform
-from ascertain.planning.two_sided import Labour, Sandwich, sandwich
+from ascertain.planning.limits import SearchLimits
+from ascertain.planning.two_sided import TwoSidedBounds, bound_both_sides
 from ascertain.policy.combination import evaluate_product
 from ascertain.policy.policy import Ask
 from ascertain.policy.product import Product
@@ -26,22 +25,35 @@ from ascertain.task.plant_task import PlantTask, pose_plant
 from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from tests.reference.measuring import measure_wrong
-from tests.reference.nodes import walk_with_memory
 from tests.reference.noisy_optimum import noisy_optimum
 from tests.reference.optimum import optimum
 from tests.reference.registers import far_sensor, parity_register, ring_register, sensor_bank
+from tests.reference.sequential_tests import walk_with_memory
 from tests.reference.suite import list_instances
 from tests.strategies import machines, noisy_machines, tasks
 
 ALPHA, BETA, TENTH = Fraction(1, 4_000_000), Fraction(1, 1000), Fraction(1, 10)
-FEW = Pains(max_memories=1000, max_bounded=1000, work=100_000, dives=2, starts=2, changes=10, ends=20, branches=2)
-QUICK = Labour(Effort(max_nodes=2000, max_likely=2000, rounds=2, trials=6), 5.0, program_nodes=40, pains=FEW)
+QUICK = SearchLimits(
+    time_limit=5.0,
+    program_nodes=40,
+    max_nodes=2000,
+    max_likely_nodes=2000,
+    max_bound_nodes=1000,
+    weight_rounds=2,
+    mixing_trials=6,
+    max_work=100_000,
+    max_dives=2,
+    max_starts=2,
+    max_changes=10,
+    max_leaves=20,
+    max_branches=2,
+)
 
 
 @given(tasks(machines(max_states=4), about="start", max_hypotheses=4))
 @settings(max_examples=40)
-def test_without_noise_the_sandwich_is_the_deterministic_optimum(task: Task) -> None:
-    found = sandwich(task, ALPHA, BETA)
+def test_without_noise_both_sides_are_the_deterministic_optimum(task: Task) -> None:
+    found = bound_both_sides(task, ALPHA, BETA)
     value = optimum(task)
     assert found.lower == found.upper == value
     assert found.is_infinite == (value is None)
@@ -57,9 +69,9 @@ def test_without_noise_the_sandwich_is_the_deterministic_optimum(task: Task) -> 
     )
 )
 @settings(max_examples=8)
-def test_a_sandwich_of_any_small_task_is_valid(task: Task) -> None:
+def test_the_two_sides_of_any_small_task_are_valid(task: Task) -> None:
     alpha, beta = Fraction(1, 20), Fraction(1, 20)
-    found = sandwich(task, alpha, beta, QUICK)
+    found = bound_both_sides(task, alpha, beta, QUICK)
     if found.lower is None or found.upper is None:
         return
     assert found.lower <= found.upper
@@ -80,7 +92,7 @@ def two_questions() -> list[Task]:
 def test_two_hypotheses_cost_at_most_a_twentieth_more_than_the_optimum(task: Task) -> None:
     alpha, beta = Fraction(1, 10_000), Fraction(1, 100)
     lower, upper = noisy_optimum(task, alpha, beta, 16)
-    found = sandwich(task, alpha, beta)
+    found = bound_both_sides(task, alpha, beta)
     assert found.lower is not None
     assert found.upper is not None
     assert upper is not None
@@ -92,7 +104,7 @@ def test_three_sensors_cost_at_most_a_twentieth_more_than_the_best_policy_known(
     alpha, beta = Fraction(1, 50), Fraction(1, 50)
     task = pose(sensor_bank(3), flip=TENTH)
     lower, upper = noisy_optimum(task, alpha, beta, 10)
-    found = sandwich(task, alpha, beta, QUICK)
+    found = bound_both_sides(task, alpha, beta, QUICK)
     assert found.lower is not None
     assert found.upper is not None
     assert upper is not None
@@ -102,9 +114,9 @@ def test_three_sensors_cost_at_most_a_twentieth_more_than_the_best_policy_known(
 
 def test_what_is_obstructed_or_proved_infinite_is_infinite() -> None:
     obstructed = pose(sensor_bank(3), label={"s0": "a", "s1": "b", "s2": "b"}, actions=["look2"], flip=TENTH)
-    assert sandwich(obstructed, ALPHA, BETA).is_infinite
+    assert bound_both_sides(obstructed, ALPHA, BETA).is_infinite
     once = pose(shift_register(2), flip=TENTH)
-    found = sandwich(once, ALPHA, BETA)
+    found = bound_both_sides(once, ALPHA, BETA)
     assert found.is_infinite
     assert found.upper is None
     assert found.ratio is None
@@ -129,8 +141,10 @@ def test_the_register_of_twenty_four_bits_is_read_as_well_as_promised(name: str,
     assert found.risk[1] <= BETA
 
 
-def named(name: str) -> Sandwich:
-    return sandwich(next(instance for instance in list_instances() if instance.name == name).make(), ALPHA, BETA)
+def named(name: str) -> TwoSidedBounds:
+    return bound_both_sides(
+        next(instance for instance in list_instances() if instance.name == name).make(), ALPHA, BETA
+    )
 
 
 def test_parities_are_a_register_in_other_coordinates() -> None:
@@ -178,8 +192,8 @@ def test_pulling_a_form_back_through_gates_is_reading_it_after_them() -> None:
 def test_a_bit_that_nothing_reads_makes_the_question_infinite() -> None:
     plant = register(3, TENTH)
     unread = pose_plant(plant, actions=["read0", "read1"])
-    assert sandwich(unread, ALPHA, BETA).is_infinite
-    some = sandwich(pose_plant(plant, actions=["read0", "read1"], label={"bits": ["b0", "b1"]}), ALPHA, BETA)
+    assert bound_both_sides(unread, ALPHA, BETA).is_infinite
+    some = bound_both_sides(pose_plant(plant, actions=["read0", "read1"], label={"bits": ["b0", "b1"]}), ALPHA, BETA)
     assert not some.is_infinite
     assert some.upper is not None
 
@@ -191,21 +205,21 @@ def moving_plant() -> PlantTask:
 
 def test_a_plant_whose_commands_change_what_is_read_is_refused_in_one_sentence() -> None:
     with pytest.raises(LimitError, match="'turn' changes what 'turn' reads"):
-        sandwich(moving_plant(), ALPHA, BETA)
+        bound_both_sides(moving_plant(), ALPHA, BETA)
 
 
 def test_a_risk_outside_the_unit_interval_or_of_zero_under_noise_is_refused() -> None:
     task = pose(sensor_bank(3), flip=TENTH)
     with pytest.raises(TaskError, match="alpha is 1"):
-        sandwich(task, Fraction(1), BETA)
+        bound_both_sides(task, Fraction(1), BETA)
     with pytest.raises(TaskError, match="must be positive"):
-        sandwich(task, Fraction(0), BETA)
+        bound_both_sides(task, Fraction(0), BETA)
 
 
 def test_the_measured_error_of_a_policy_is_its_evaluated_one() -> None:
     task = pose(ring_register(2), flip=TENTH)
     alpha, beta = Fraction(1, 1000), Fraction(1, 100)
-    found = sandwich(task, alpha, beta, QUICK)
+    found = bound_both_sides(task, alpha, beta, QUICK)
     assert found.risk is not None
     measured = measure_wrong(task, found, 1000, seed=3)
     assert measured is not None
@@ -220,15 +234,15 @@ def test_a_tree_is_measured_along_its_paths() -> None:
     tree = compose(task, solution.policy, alpha, beta, "uniform")
     assert tree is not None
     values = {"uniform tree": tree.cost}
-    found = Sandwich(alpha, beta, Fraction(1), tree.cost, tree, (tree.wrong, tree.abstain), {}, values, None, False)
+    found = TwoSidedBounds(alpha, beta, Fraction(1), tree.cost, tree, (tree.wrong, tree.abstain), {}, values)
     measured = measure_wrong(task, found, 300, seed=1)
     assert measured is not None
     assert abs(measured.estimate - float(tree.wrong)) <= 4 * measured.error
 
 
-def test_a_sandwich_is_the_same_every_time() -> None:
+def test_two_sided_bounds_are_the_same_every_time() -> None:
     task = pose(sensor_bank(3), flip=TENTH)
-    first, second = (sandwich(task, Fraction(1, 100), Fraction(1, 50), QUICK) for _ in range(2))
+    first, second = (bound_both_sides(task, Fraction(1, 100), Fraction(1, 50), QUICK) for _ in range(2))
     assert (first.lower, first.upper) == (second.lower, second.upper)
     assert np.array_equal(first.policy.choice, second.policy.choice)
 
@@ -244,7 +258,7 @@ def test_every_instance_of_the_suite_can_be_posed() -> None:
 
 
 def test_a_question_about_the_current_state_is_bounded_and_settled_by_a_tree() -> None:
-    found = sandwich(pose(far_sensor(3), flip=Fraction(1, 10), about="current", alpha="1/100", beta="1/100"))
+    found = bound_both_sides(pose(far_sensor(3), flip=Fraction(1, 10), about="current", alpha="1/100", beta="1/100"))
     assert found.lower is not None
     assert found.upper is not None
     assert 0 < found.lower <= found.upper

@@ -6,12 +6,12 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from ascertain.planning.nodes import LatticeTest, Outcome
+from ascertain.planning.sequential_tests import LatticeTest, OperatingCharacteristic
 from ascertain.policy.policy import Abstain, Answer, Ask
 from ascertain.task.task import Task
 
 
-def enumerate_test(test: LatticeTest, value: int) -> Outcome:
+def enumerate_test(test: LatticeTest, value: int) -> OperatingCharacteristic:
     """The outcome of a test by going through all readings of full length, each cut where the test ends."""
     one = zero = abstain = readings = Fraction(0)
     for word in product((0, 1), repeat=test.cap):
@@ -27,7 +27,7 @@ def enumerate_test(test: LatticeTest, value: int) -> Outcome:
             one, zero = (one + chance, zero) if decision.label == 1 else (one, zero + chance)
         else:
             abstain += chance
-    return Outcome(one, zero, abstain, readings)
+    return OperatingCharacteristic(one, zero, abstain, readings)
 
 
 def walk_policy(task: Task, policy: Any, h: int) -> tuple[Fraction, Fraction, Fraction]:

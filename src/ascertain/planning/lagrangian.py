@@ -1,0 +1,331 @@
+"""Lagrangian relaxation: the best policy at given prices of errors, the bound it proves, and the search for prices.
+
+Give every hypothesis h a weight w_h, sum 1, a wrong answer the price A and an abstention the price B. Every policy that
+is wrong with probability at most alpha and abstains with probability at most beta, under every hypothesis, has
+
+    max over h of its cost >= sum of w_h (cost_h) >= min over policies of sum w_h (cost_h + A wrong_h + B abstain_h)
+                                                    - A alpha - B beta,
+
+so the right side is a lower bound on the complexity AO, for whatever w, A and B: weak duality. The minimum is an
+optimal stopping problem on unnormalised weights mu_h = w_h * (likelihood of the readings under h),
+
+    W(mu) = min{ A (mass of mu not labelled l), for each l;  B (mass of mu);
+                 c(a) (mass of mu) + sum over y of W(mu_{a,y}), for each a },
+
+solved by value iteration on the belief graph. *Why the graph may be used.* W increases in every mu_h, being an infimum
+of sums with coefficients that are not negative. The weights of an information state never exceed the true ones:
+penalties are rounded up, and what is eliminated is dropped. So W on the graph is at most W; and iterating from zero
+stays below the solution, each update being shrunk by more than its rounding (`kernels/planning/controllers.py`).
+Actions on eliminated ranks that a graph leaves out tell nothing about the others, free nothing, and cost.
+
+*The search.* The minimising policy is what an optimal one looks like at those prices. Raising A makes it more careful:
+the least A at which its risk, evaluated exactly, is within alpha gives an upper bound; the best prices found give the
+lower one. Weights of hypotheses are moved towards the ones whose cost is largest, since the largest is what counts.
+Where the whole graph is too large the program chooses among fewer actions and nodes (`pruning.py`), and proves no lower
+bound.
+
+*Between two prices.* Prices move whole groups of nodes from answering to asking at once, since evidence lies on a
+lattice: threshold 4 may be too rash and 5 careful enough, with much of alpha left over. Between the last policy that is
+too rash and the first that is careful enough, nodes are moved one after the other, as many as alpha allows; first as
+they are, then unrolled in time, so that threshold 4 may hold until some time and 5 from then on.
+
+Every policy is certified in one way: wrong-answer probability, abstention and cost under every hypothesis are evaluated
+with rounding upwards (`controller.py`), and it is returned only if it keeps to alpha and beta.
+
+References: Wald and Wolfowitz, Annals of Mathematical Statistics 19 (1948), for two hypotheses; Altman, Constrained
+Markov Decision Processes (1999), chapter 3.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from ascertain.errors import LimitError
+from ascertain.kernels.planning.controllers import SHRINK, choose_options, iterate_values
+from ascertain.planning.belief_graph import AbstractActionFilter, BeliefGraph, build_graph, unroll_in_time
+from ascertain.planning.controller import ABSTAIN, CertifiedController, FiniteStateController, fit_horizon
+from ascertain.planning.information_state import UNIT, LikelihoodTables, Slots, tabulate_likelihoods
+from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
+from ascertain.planning.pruning import MAX_STATES, MostInformative, SingleAction, build_likely_graph
+from ascertain.task.task import Task
+from ascertain.types import FloatArray, IntArray, LongArray
+
+MAX_SWEEPS = 4000
+"""Sweeps of value iteration: stopping early only weakens a bound, and graphs at usual risks need a few hundred."""
+TOLERANCE = 1e-7
+"""The relative change of a value at which value iteration stops: far below what separates two policies."""
+SAFETY = 1 - Fraction(1, 1 << 40)
+"""What the value at the start is multiplied by: more than the rounding of the weights that the start stands for."""
+PRICE_STEPS = range(-16, 33)
+"""Prices of a wrong answer, in quarters of a nat from 1/alpha: where the risk meets alpha the price is about that."""
+BOUND_STEPS = (-10, 2)
+"""Prices, counted from the first careful one, that lower bounds are taken at: the best lies a little below it."""
+HARDLY_EVER, TIMES = 1e6, 3.0
+"""An abstention costs TIMES the cost of a policy that hardly ever abstains, one found at the price HARDLY_EVER."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LagrangianSolution:
+    """The solution of the stopping problem at some prices."""
+
+    value: FloatArray
+    """`value[v]`, at or below the true one."""
+    choice: LongArray
+    """What the best policy does at each node, as in `FiniteStateController`."""
+    lower: Fraction
+    """The lower bound on AO that these prices prove, if the graph has all actions."""
+
+
+class LagrangianProgram:
+    """A belief graph prepared for stopping problems at any prices."""
+
+    def __init__(self, graph: BeliefGraph, total: float, alpha: Fraction, beta: Fraction) -> None:
+        """`total` is the mass that the weights at the start stand for, not less than it is."""
+        self.graph, self.total, self.alpha, self.beta = graph, total, alpha, beta
+        task = graph.tables.task
+        has_label = (task.label[:, None] == np.arange(len(task.labels))[None, :]).astype(np.float64)
+        by_label = graph.weight @ has_label if graph.tables.slots == "named" else graph.weight
+        others: FloatArray = by_label @ (1 - np.eye(by_label.shape[1]))
+        self.mass: FloatArray = graph.weight.sum(axis=1)
+        self.said: LongArray = others.argmin(axis=1)
+        self.rivals: FloatArray = others[np.arange(len(others)), self.said]
+
+    def solve(self, wrong: float, abstain: float, below: LagrangianSolution | None = None) -> LagrangianSolution:
+        """The best policy at these prices. `below`: a solution at prices that are not higher, to start from."""
+        graph = self.graph
+        answer, leave = wrong * self.rivals, abstain * self.mass
+        stop = np.minimum(answer, leave)
+        # Asking on at a terminal node would cost its mass at least, whatever came of it.
+        ask_on = graph.tables.cost.min() * self.mass
+        stop = np.where(graph.terminal, np.minimum(stop, ask_on), stop) * SHRINK
+        value = np.zeros(graph.size) if below is None else below.value.copy()
+        asked = solve_stopping(graph, graph.option, self.mass, stop, value)
+        choice = np.where(asked >= 0, asked, np.where(answer <= leave, -1 - self.said, ABSTAIN))
+        mean = Fraction(float(value[0])) / Fraction(self.total) * SAFETY
+        return LagrangianSolution(value, choice, mean - Fraction(wrong) * self.alpha - Fraction(abstain) * self.beta)
+
+
+def solve_stopping(
+    graph: BeliefGraph, option: IntArray, mass: FloatArray, stop: FloatArray, value: FloatArray
+) -> LongArray:
+    """Raise `value` from below to the solution where stopping costs `stop[v]`; the best options, -1 for stopping."""
+    arguments = (option, graph.child, graph.factor, mass, graph.tables.cost, stop, value)
+    iterate_values(*arguments, MAX_SWEEPS, TOLERANCE)
+    choice = np.empty(graph.size, dtype=np.int64)
+    choose_options(*arguments, choice)
+    return choice
+
+
+def start_penalties(weights: FloatArray) -> tuple[LongArray, float]:
+    """Penalties that stand for these weights, rounded up, and the mass they stand for, in units of the largest."""
+    largest = float(weights.max())
+    nats = [-math.log(w / largest) for w in weights.tolist()]
+    units = np.array([math.ceil(x * UNIT) + 1 if x > 0 else 0 for x in nats], dtype=np.int64)
+    return units, math.fsum(weights.tolist()) / largest * (1 + 1e-12)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PricedPolicy:
+    """The best policy of a price search, if any keeps to the risk, and the best lower bound that was proved."""
+
+    best: CertifiedController | None
+    lower: Fraction | None
+    """None where the graph was pruned."""
+
+
+def search_prices(
+    task: Task,
+    alpha: Fraction,
+    beta: Fraction,
+    *,
+    limits: SearchLimits = DEFAULT_LIMITS,
+    preference: FloatArray | None = None,
+    slots: Slots = "named",
+) -> PricedPolicy:
+    """The best policy found for a task about the start; LimitError when no belief graph of it is small enough.
+
+    The graph has all actions if it can. Else, if slots are named, it is pruned: to three, two or one action at each
+    node, at last to one action altogether. `preference[h, a]` are expected visits, as the program bound gives them,
+    which pruning prefers.
+    """
+    tables = tabulate_likelihoods(task, slots)
+
+    def attempt(action_filter: AbstractActionFilter | None) -> PricedPolicy | None:
+        try:
+            return _PriceSearch(tables, alpha, beta, limits, action_filter).run()
+        except LimitError:
+            return None
+
+    found = attempt(None)
+    if found is not None:
+        return found
+    if slots == "named":
+        small_enough = task.model.num_states <= MAX_STATES
+        for options in range(min(3, tables.num_actions), 0, -1) if small_enough else ():
+            found = attempt(MostInformative(tables, options, preference))
+            if found is not None and found.best is not None:
+                return found
+        repeated = [attempt(SingleAction(a)) for a in range(tables.num_actions)]
+        best = [one.best for one in repeated if one is not None and one.best is not None]
+        if best:
+            return PricedPolicy(min(best, key=lambda one: one.cost), None)
+    raise LimitError("no policy within reach keeps to the risk; the task leads to too many information states")
+
+
+class _PriceSearch:
+    """Prices and weights are looked for on one kind of graph, and what was best is kept."""
+
+    def __init__(
+        self,
+        tables: LikelihoodTables,
+        alpha: Fraction,
+        beta: Fraction,
+        limits: SearchLimits,
+        action_filter: AbstractActionFilter | None,
+    ) -> None:
+        self.tables, self.alpha, self.beta, self.limits = tables, alpha, beta, limits
+        self.action_filter = action_filter
+        self.best: CertifiedController | None = None
+        self.lower: Fraction | None = None
+
+    def run(self) -> PricedPolicy:
+        weights = np.ones(self.tables.num_slots) / self.tables.num_slots
+        # Where slots are not named all hypotheses are treated alike, and so are their weights.
+        for _ in range(self.limits.weight_rounds if self.tables.slots == "named" else 1):
+            found = self.attempt(weights)
+            if found is None:
+                break
+            cost = np.array([float(c) for c in found.risk.cost])
+            if cost.max() - cost.min() <= 1e-3 * cost.max():
+                break
+            # Multiplicative weights: e^2 times less for one that costs nothing, but never below 1e-4 of an equal share.
+            weights = weights * np.exp(2.0 * (cost / cost.max() - 1))
+            weights = np.maximum(weights / weights.sum(), 1e-4 / len(weights))
+        return PricedPolicy(self.best, self.lower)
+
+    def attempt(self, weights: FloatArray) -> CertifiedController | None:
+        """Look for prices with these weights; the best policy that keeps to alpha and beta."""
+        start, total = start_penalties(weights)
+        program = LagrangianProgram(self.build_graph(start), total, self.alpha, self.beta)
+        graph, grid = program.graph, _PriceGrid(program)
+        first = grid.first_careful()
+        if graph.has_all_actions:
+            steps = range(max(0, first + BOUND_STEPS[0]), min(first + BOUND_STEPS[1], len(PRICE_STEPS)))
+            bounds = [grid.solve(i).lower for i in steps]
+            self.lower = max(bounds if self.lower is None else [self.lower, *bounds])
+        if first == len(PRICE_STEPS):
+            return None
+        careful = grid.evaluate(first)
+        assert careful is not None
+        found = [careful]
+        if first > 0:
+            rash, order = grid.solve(first - 1).choice, np.argsort(program.rivals / program.mass, kind="stable")
+            found += self.mix(graph, rash, careful.policy.choice, order)
+            found += self.mix_in_time(graph, rash, careful.policy)
+        best = min(found, key=lambda one: one.cost)
+        if self.best is None or best.cost < self.best.cost:
+            self.best = best
+        return best
+
+    def build_graph(self, start: LongArray) -> BeliefGraph:
+        """The graph that a policy of this risk needs: what is eliminated or terminal could hardly change an answer."""
+        tables, limits, n = self.tables, self.limits, self.tables.num_slots
+        cap, rival_part = math.log(1 / self.alpha) + math.log(n) + 1.0, float(self.alpha) / (4 * n)
+        if self.action_filter is None:
+            return build_graph(tables, cap=cap, rival_part=rival_part, start=start, max_nodes=limits.max_nodes)
+        rare = float(self.beta) / n
+        for least in (rare / 1_000, rare / 100, rare / 10):
+            try:
+                return build_likely_graph(
+                    tables,
+                    self.action_filter,
+                    cap=cap,
+                    rival_part=rival_part,
+                    start=start,
+                    least=least,
+                    remaining=rare / 4,
+                    max_nodes=limits.max_likely_nodes,
+                )
+            except LimitError:
+                continue
+        raise LimitError(
+            f"even the likely readings of this task lead to more than {limits.max_likely_nodes} information states"
+        )
+
+    def mix_in_time(
+        self, graph: BeliefGraph, rash: LongArray, careful: FiniteStateController
+    ) -> list[CertifiedController]:
+        """The same on the careful policy unrolled in time, the earliest first; nothing where it has too many nodes."""
+        try:
+            unrolled, node = unroll_in_time(graph, careful.choice, careful.horizon, self.limits.max_nodes // 4)
+        except LimitError:
+            return []
+        asks = unrolled.option[:, 0] >= 0
+        choice = np.where(asks, 0, np.where(careful.choice[node] < 0, careful.choice[node], ABSTAIN))
+        early = np.where(asks & (rash[node] < 0), rash[node], choice)
+        return self.mix(unrolled, early, choice, np.arange(len(node)))
+
+    def mix(
+        self, graph: BeliefGraph, rash: LongArray, careful: LongArray, order: LongArray
+    ) -> list[CertifiedController]:
+        """Take from the rash choices as many early answers as alpha allows: all, then halves of what failed."""
+        early = order[(rash[order] < 0) & (careful[order] >= 0)]
+        choice = careful.copy()
+        groups, trials = [early], min(self.limits.mixing_trials, 4 + 200_000 // graph.size)
+        found: list[CertifiedController] = []
+        while groups and trials > 0:
+            group, trials = groups.pop(), trials - 1
+            attempt = choice.copy()
+            attempt[group] = rash[group]
+            certified = fit_horizon(graph, attempt, self.alpha, self.beta)
+            if certified is not None:
+                choice = attempt
+                found.append(certified)
+            elif len(group) > 1:
+                groups += [group[len(group) // 2 :], group[: len(group) // 2]]
+        return found
+
+
+class _PriceGrid:
+    """Prices of a wrong answer, from rash to careful, with what they lead to; each is solved once."""
+
+    def __init__(self, program: LagrangianProgram) -> None:
+        self.program = program
+        middle = math.log(1 / program.alpha)
+        self.prices = [math.exp(middle + step / 4) for step in PRICE_STEPS]
+        careful = program.solve(float(1 / program.alpha), HARDLY_EVER)
+        self.abstain = TIMES * float(careful.value[0]) / program.total
+        self.solved: dict[int, LagrangianSolution] = {}
+        self.evaluated: dict[int, CertifiedController | None] = {}
+
+    def solve(self, i: int) -> LagrangianSolution:
+        if i not in self.solved:
+            below = max((j for j in self.solved if j < i), default=None)
+            start = None if below is None else self.solved[below]
+            self.solved[i] = self.program.solve(self.prices[i], self.abstain, start)
+        return self.solved[i]
+
+    def evaluate(self, i: int) -> CertifiedController | None:
+        """The policy at price i, if it keeps to alpha and beta."""
+        if i not in self.evaluated:
+            program = self.program
+            self.evaluated[i] = fit_horizon(program.graph, self.solve(i).choice, program.alpha, program.beta)
+        return self.evaluated[i]
+
+    def first_careful(self) -> int:
+        """The first price, by bisection, whose policy keeps to alpha and beta; the number of prices if none does."""
+        low, high = 0, len(self.prices)
+        while low < high:
+            middle = (low + high) // 2
+            if self.evaluate(middle) is not None:
+                high = middle
+            else:
+                low = middle + 1
+        return low

@@ -1,0 +1,196 @@
+"""Minimax policies: the cost under the worst hypothesis is what counts, so all hypotheses are treated alike.
+
+A policy that asks the sensors in their order is quick if the first hypothesis is true and slow if the last one is. So
+it should take more care before it names the first, which leaves the last one room to be named earlier: a minimax policy
+is close to an equaliser, one that costs all hypotheses the same (Wald, Statistical Decision Functions, 1950).
+`column_generation.py` finds what mixtures of policies can do, and that bounds every policy from below. Then one policy
+is made out of the mixture:
+
+- *restrict*: nodes that no column met so far are left out, and what leads there ends there;
+- *derandomise* (`derandomisation.py`), where every hypothesis has its own label: decide history by history for as long
+  as it matters, then follow one column after each history. If that comes near the bound it is all. Else:
+- *dive*: where its columns decide differently, at the node that is met most often, all are bound to decide like most of
+  them, and the best mixture under that is found, a few times over. What is left to disagree on is then rarely met;
+- *improve* the columns met on the way that are nearest to keeping the risks, decision by decision (`local_search.py`);
+  the best of what comes of it is evaluated like every other policy.
+
+Belief graphs with named slots serve both purposes. Where they are too large, ranked or nameless slots still give the
+bound. Named ones also give a sharper one, for policies that draw nothing at random (`branch_and_bound.py`). It is
+looked for where the policy is not yet near the bound of mixtures.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from ascertain.errors import LimitError
+from ascertain.planning.belief_graph import BeliefGraph, build_graph, restrict_graph
+from ascertain.planning.branch_and_bound import bound_by_branching
+from ascertain.planning.column_generation import Column, ColumnGeneration, Mixture
+from ascertain.planning.controller import CertifiedController, fit_horizon
+from ascertain.planning.derandomisation import Derandomisation
+from ascertain.planning.information_state import Slots, smallest_slots, tabulate_likelihoods
+from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
+from ascertain.planning.local_search import LocalSearch
+from ascertain.task.task import Task
+from ascertain.types import BoolArray, LongArray
+
+RARE = 1e-3
+"""Columns may disagree at nodes that are met less often than this: it hardly changes the cost."""
+FEW_NODES = 2_000
+"""Beyond so many nodes fewer columns are improved, and fewer times, in proportion."""
+NEVER_MET = 1e-9
+"""Nodes that all columns meet less often than this are left out of policies."""
+NEAR, CLOSE = Fraction(102, 100), Fraction(105, 100)
+"""Times the lower bound: a cost below the first leaves nothing to look for, one below the second no other policy."""
+ROUNDS, BOUND_ROUNDS = 10, 20
+"""Rounds of column generation after a partial policy, for a policy and for a bound, which gains from more."""
+GENEROUS, SPARE = 4.0, 1.0
+"""Nats beyond 1/alpha that a hypothesis is remembered for, if there is room, and if there is not."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MinimaxPolicy:
+    """The best policy found, if any keeps to alpha and beta, and the lower bounds that were proved."""
+
+    best: CertifiedController | None
+    lower: Fraction
+    """For mixtures of policies too."""
+    branched: Fraction
+    """For policies that draw nothing at random; never below `lower`."""
+
+
+def bound_by_column_generation(
+    task: Task, alpha: Fraction, beta: Fraction, limits: SearchLimits = DEFAULT_LIMITS
+) -> Fraction:
+    """The lower bound alone, on the smallest belief graph of the task; LimitError where that is too large."""
+    return find_best_mixture(task, alpha, beta, limits, smallest_slots(task), limits.max_bound_nodes)[1].lower
+
+
+def find_best_mixture(
+    task: Task, alpha: Fraction, beta: Fraction, limits: SearchLimits, slots: Slots, max_nodes: int
+) -> tuple[ColumnGeneration, Mixture]:
+    """The best mixture of policies on a belief graph of at most `max_nodes` nodes; LimitError where there are more."""
+    tables = tabulate_likelihoods(task, slots)
+    for more in (GENEROUS, SPARE):
+        cap = math.log(1 / alpha) + math.log(tables.num_slots) + more
+        rival_part = float(alpha) * math.exp(1 - more) / (4 * tables.num_slots)
+        try:
+            graph = build_graph(tables, cap=cap, rival_part=rival_part, max_nodes=max_nodes)
+        except LimitError:
+            continue
+        program = ColumnGeneration(graph, alpha, beta)
+        return program, program.generate(_rounds(graph, limits))
+    raise LimitError(f"the readings of this task lead to more than {max_nodes} different information states")
+
+
+def find_minimax_policy(
+    task: Task, alpha: Fraction, beta: Fraction, limits: SearchLimits = DEFAULT_LIMITS
+) -> MinimaxPolicy:
+    """A minimax policy for a task about the start; LimitError where its belief graph with named slots is too large."""
+    program, mixture = find_best_mixture(task, alpha, beta, limits, "named", limits.max_nodes)
+    best = _find_policy(program, mixture, limits)
+    branches = min(limits.max_branches, max(2, _repeats(program.graph, limits) // (3 * BOUND_ROUNDS)))
+    target = math.inf if best is None else float(best.cost / NEAR)
+    branched = bound_by_branching(program, mixture, branches=branches, rounds=BOUND_ROUNDS, target=target)
+    return MinimaxPolicy(best, mixture.lower, branched)
+
+
+def _find_policy(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> CertifiedController | None:
+    """The best policy that the nodes met so far have room for."""
+    often = program.graph.weight.max(axis=1)
+    keep = np.zeros(len(often), dtype=np.bool_)
+    for column in mixture.columns:
+        keep |= (column.visits * often > NEVER_MET) & (column.choice >= 0)
+    graph, node = restrict_graph(program.graph, keep)
+    fewer = ColumnGeneration(graph, program.alpha, program.beta)
+    columns = tuple(fewer.column_of(column.choice[node], Fraction(0)) for column in mixture.columns)
+    found: list[CertifiedController] = []
+    if len(fewer.group_size) == len(fewer.group):
+        restricted = replace(mixture, columns=columns)
+        derandomised = Derandomisation(fewer, restricted, max_leaves=limits.max_leaves, rounds=ROUNDS).run()
+        if derandomised is not None and derandomised.cost <= CLOSE * mixture.lower:
+            return derandomised
+        found += [] if derandomised is None else [derandomised]
+    improved = _Rounding(fewer, fewer.generate(_rounds(graph, limits), columns), limits).run()
+    found += [] if improved is None else [improved]
+    return min(found, key=lambda one: one.cost, default=None)
+
+
+def _repeats(graph: BeliefGraph, limits: SearchLimits) -> int:
+    """How often all options of all nodes may be gone through."""
+    return limits.max_work // (graph.size * graph.option.shape[1])
+
+
+def _rounds(graph: BeliefGraph, limits: SearchLimits) -> int:
+    """Rounds of column generation: a hundred settle the prices, and a dozen are the least that is of use."""
+    return min(100, max(12, _repeats(graph, limits)))
+
+
+class _Rounding:
+    """One policy out of a mixture, by diving and local search."""
+
+    def __init__(self, program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> None:
+        self.program, self.graph, self.mixture, self.limits = program, program.graph, mixture, limits
+        self.rounds = min(60, _rounds(self.graph, limits))
+        self.search = LocalSearch(program, max(mixture.value, float(self.graph.tables.cost.min())))
+        self.found: list[tuple[float, LongArray]] = []
+
+    def run(self) -> CertifiedController | None:
+        self.dive()
+        best: CertifiedController | None = None
+        part = min(1.0, FEW_NODES / self.graph.size)
+        for choice in self.list_starts(max(3, int(self.limits.max_starts * part))):
+            improved = self.search.improve(choice, max(20, int(self.limits.max_changes * part)))
+            found = fit_horizon(self.graph, improved, self.program.alpha, self.program.beta)
+            if found is not None and (best is None or found.cost < best.cost):
+                best = found
+        return best
+
+    def note(self, columns: tuple[Column, ...]) -> None:
+        self.found += [(self.search.value_of(column), column.choice) for column in columns]
+
+    def list_starts(self, most: int) -> list[LongArray]:
+        """The best columns, no two of the same value."""
+        starts: list[tuple[float, LongArray]] = []
+        for value, choice in sorted(self.found, key=lambda one: one[0]):
+            if not starts or value > starts[-1][0] * (1 + 1e-6):
+                starts.append((value, choice))
+        return [choice for _, choice in starts[:most]]
+
+    def dive(self) -> None:
+        """Bind the columns together, node by node."""
+        mixture = self.mixture
+        forbidden = np.zeros((self.graph.size, 1 + self.graph.option.shape[1]), dtype=np.bool_)
+        self.note(mixture.columns)
+        work = self.rounds * self.graph.size * forbidden.shape[1]
+        for _ in range(min(self.limits.max_dives, max(3, self.limits.max_work // work))):
+            bound = self.bind(mixture, forbidden)
+            if bound is None:
+                break
+            v, decision = bound
+            kept = tuple(c for c in mixture.columns if not c.visits[v] or c.choice[v] == decision)
+            mixture = self.program.generate(self.rounds, kept, forbidden, enough=2e-3)
+            self.note(mixture.columns[len(kept) :])
+
+    def bind(self, mixture: Mixture, forbidden: BoolArray) -> tuple[int, int] | None:
+        """Forbid all but the commonest decision at the node where columns disagree most; None where they hardly do."""
+        used = [k for k, share in enumerate(mixture.share) if share > 1e-6]
+        choice = np.array([mixture.columns[k].choice for k in used])
+        often = self.graph.weight.max(axis=1)
+        met = np.array([mixture.share[k] * mixture.columns[k].visits * often for k in used])
+        commonest = choice[met.argmax(axis=0), np.arange(self.graph.size)]
+        apart = np.where(choice != commonest, met, 0.0).sum(axis=0)
+        v = int(apart.argmax())
+        if apart[v] < RARE:
+            return None
+        decision = int(commonest[v])
+        forbidden[v] = True
+        forbidden[v, 1 + decision if decision >= 0 else 0] = False
+        return v, decision

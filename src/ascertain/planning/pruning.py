@@ -1,0 +1,238 @@
+"""Pruning: a few actions at each node, and the likely nodes only, where the whole belief graph is too large.
+
+Pruning narrows what `lagrangian.py` chooses from. A policy on a pruned graph is evaluated like any other, on the law of
+the true readings (`controller.py`), so its guarantee does not depend on what was left out; only lower bounds need the
+whole graph. Slots are named here.
+
+*Which actions.* For two states s and t and an action a, let Q(s, t, a) be the divergence of the two reading laws plus
+what is to come, discounted by cost:
+
+    Q(s, t, a) = KL_a(s || t) + g^c(a) max over a' of Q(s', t', a'),          0 < g < 1,
+
+so that going to a far sensor is worth what the sensor will tell. At a node every pair of hypotheses of different labels
+counts for the square root of the product of their weights: pairs of which both are likely count most, that is, the
+leader against the rivals with the least evidence against them. Actions are ranked by
+
+    sum over pairs of sqrt(mu_h mu_g) (Q(h, g, a) + Q(g, h, a)),
+
+times (1 + preference[h, a] + preference[g, a]) when the expected visits of the program bound are given: the experiment
+that an observer who knew the truth would make (Chernoff, Annals of Mathematical Statistics 30, 1959).
+
+*Which nodes.* The probability of each node after t readings, under the mixture of all hypotheses by their weights, is
+carried along while the graph grows: in full through the first action at every node, and discounted through the others,
+so that a policy may take those now and then. A node is expanded once a visit to it has probability `least` or more.
+
+A node that is never expanded is *rounded*: edges into it lead instead to an expanded one with the same hypotheses in
+the same states, none of them with a larger penalty, and with as large ones as there are. Forgetting some evidence makes
+a policy slower, not rash. Where there is no such node the policy stops there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar, final
+
+import numpy as np
+import numpy.typing as npt
+
+from ascertain.errors import LimitError
+from ascertain.planning.belief_graph import AbstractActionFilter, BeliefGraph, GraphBuilder
+from ascertain.planning.information_state import NOWHERE, UNIT, LikelihoodTables, weights_of
+from ascertain.types import UNDEFINED, Action, BoolArray, FloatArray, IntArray, LongArray
+
+Number = TypeVar("Number", bound=np.generic)
+
+MAX_NATS = 40.0
+"""What a reading that excludes a state counts for: more than any evidence that a run needs at a usual alpha."""
+DISCOUNT = 0.85
+"""The factor g for an action of mean cost: a sensor ten actions away still counts for a fifth."""
+MAX_SWEEPS = 200
+"""Sweeps that Q is improved for: 0.85^200 of the largest divergence is below the tolerance."""
+MAX_STATES = 300
+"""Models with more states have too many pairs (s, t) for a table Q[s, t, a]."""
+SECOND_CHOICE = 0.2
+"""What the second action at a node counts for when probability is carried along, and the third for that squared."""
+MAX_STEPS = 400
+"""Readings after which probability is no longer carried along: policies that are worth it have ended long before."""
+MAX_CANDIDATES = 4000
+"""Expanded nodes that are compared with a node to be rounded, the first ones: they are the likeliest."""
+
+
+@final
+class MostInformative(AbstractActionFilter):
+    """The `num_options` actions that promise most information."""
+
+    def __init__(self, tables: LikelihoodTables, num_options: int, preference: FloatArray | None = None) -> None:
+        self.tables, self.num_options = tables, min(num_options, tables.num_actions)
+        label = tables.task.label
+        self.rivals = np.argwhere(np.triu(label[:, None] != label[None, :]))
+        self.promise = promised_information(tables)
+        self.preference = preference
+
+    def offer(self, state: IntArray, penalty: LongArray, allowed: BoolArray) -> IntArray:
+        root = np.sqrt(weights_of(penalty))
+        score = np.zeros((len(state), self.tables.num_actions))
+        for h, g in self.rivals.tolist():
+            both = np.flatnonzero((root[:, h] * root[:, g] > 0) & (state[:, h] != NOWHERE) & (state[:, g] != NOWHERE))
+            worth = self.promise[state[both, h], state[both, g]] + self.promise[state[both, g], state[both, h]]
+            if self.preference is not None:
+                worth = worth * (1 + self.preference[h] + self.preference[g])
+            score[both] += (root[both, h] * root[both, g])[:, None] * worth
+        score = np.where(allowed, score, -1.0)
+        best = np.argsort(-score, axis=1, kind="stable")[:, : self.num_options]
+        return np.where(np.take_along_axis(allowed, best, axis=1), best, NOWHERE).astype(np.int32)
+
+
+@final
+@dataclass(frozen=True)
+class SingleAction(AbstractActionFilter):
+    """One action over and over: the fewest nodes that a policy can do with."""
+
+    action: Action
+    num_options: int = 1
+
+    def offer(self, state: IntArray, penalty: LongArray, allowed: BoolArray) -> IntArray:
+        return np.where(allowed[:, [self.action]], self.action, NOWHERE).astype(np.int32)
+
+
+def promised_information(tables: LikelihoodTables) -> FloatArray:
+    """`Q[s, t, a]`, by value iteration."""
+    rate = divergences(tables)
+    successor = np.maximum(tables.successor, 0)
+    defined = tables.successor != UNDEFINED
+    both = defined[:, None, :] & defined[None, :, :]
+    discount = DISCOUNT ** (tables.cost / tables.cost.mean())
+    promise = np.where(both, rate, 0.0)
+    for _ in range(MAX_SWEEPS):
+        best = promise.max(axis=2)
+        after = best[successor[:, None, :], successor[None, :, :]]
+        new = np.where(both, rate + discount[None, None, :] * after, 0.0)
+        if np.abs(new - promise).max() < 1e-6:
+            break
+        promise = new
+    return promise
+
+
+def divergences(tables: LikelihoodTables) -> FloatArray:
+    """`KL[s, t, a]` in nats, MAX_NATS where it is more or infinite."""
+    chance = tables.chance
+    n, num_actions, _ = chance.shape
+    result = np.zeros((n, n, num_actions))
+    for s in range(n):
+        mine, theirs = chance[s][None, :, :], chance
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.where(mine > 0, mine * np.log(mine / theirs), 0.0)
+        result[s] = np.minimum(np.where(np.isnan(terms), 0.0, terms).sum(axis=2), MAX_NATS)
+    return result
+
+
+def build_likely_graph(
+    tables: LikelihoodTables,
+    action_filter: AbstractActionFilter,
+    *,
+    cap: float,
+    rival_part: float,
+    start: LongArray | None = None,
+    least: float,
+    remaining: float,
+    max_nodes: int = 100_000,
+) -> BeliefGraph:
+    """The nodes that have probability `least` at some time, until at most `remaining` of it is not at terminal ones.
+
+    `cap`, `rival_part` and `start` are those of `build_graph`. LimitError when there are more than `max_nodes`.
+    """
+    growth = _Growth(GraphBuilder(tables, cap, rival_part, action_filter, max_nodes), start, action_filter.num_options)
+    for _ in range(MAX_STEPS):
+        if not growth.step(least, remaining):
+            break
+        if growth.size > max_nodes:
+            raise LimitError(
+                f"the likely readings of this task lead to more than {max_nodes} different information states"
+            )
+    growth.round()
+    return growth.graph()
+
+
+class _Growth:
+    """Tables that grow as nodes are expanded."""
+
+    def __init__(self, builder: GraphBuilder, start: LongArray | None, num_options: int) -> None:
+        self.builder = builder
+        shape = (0, num_options, builder.tables.num_readings)
+        self.state: IntArray = np.zeros((0, builder.tables.num_slots), dtype=np.int32)
+        self.penalty: LongArray = np.zeros(self.state.shape, dtype=np.int64)
+        self.option: IntArray = np.zeros(shape[:2], dtype=np.int32)
+        self.child: IntArray = np.zeros(shape, dtype=np.int32)
+        self.shift: LongArray = np.zeros(shape, dtype=np.int64)
+        self.part: FloatArray = np.zeros(shape)
+        """`part[v, k, y]`: the probability of reading y at v after its k-th action."""
+        self.mass: FloatArray = np.zeros(0)
+        self.expanded: BoolArray = np.zeros(0, dtype=np.bool_)
+        self.now: FloatArray = np.zeros(0)
+        """The probability of each node after the readings so far."""
+        self.append(*builder.begin(start))
+        self.now[0] = 1.0
+
+    @property
+    def size(self) -> int:
+        return len(self.mass)
+
+    def append(self, state: IntArray, penalty: LongArray) -> None:
+        """Make room for new nodes, which lead nowhere yet."""
+        new = len(state)
+        self.state, self.penalty = np.concatenate([self.state, state]), np.concatenate([self.penalty, penalty])
+        self.mass = np.concatenate([self.mass, weights_of(penalty).sum(axis=1)])
+        self.option, self.child = _padded(self.option, new, NOWHERE), _padded(self.child, new, NOWHERE)
+        self.shift, self.part = _padded(self.shift, new), _padded(self.part, new)
+        self.expanded, self.now = _padded(self.expanded, new), _padded(self.now, new)
+
+    def step(self, least: float, remaining: float) -> bool:
+        """Expand what is likely now, and carry the probability on by one reading; False when little is left."""
+        self.expand(np.flatnonzero(~self.expanded & (self.now >= least)))
+        after = np.zeros(self.size)
+        for k in range(self.option.shape[1]):
+            asked = np.flatnonzero((self.now > 0) & (self.option[:, k] != NOWHERE))
+            child = self.child[asked, k, :]
+            part = self.part[asked, k, :] * (self.now[asked] * SECOND_CHOICE**k)[:, None]
+            after += np.bincount(np.maximum(child, 0).reshape(-1), weights=part.reshape(-1), minlength=self.size)
+        self.now = np.minimum(after, 1.0)
+        self.now[self.now < least * 1e-6] = 0.0  # so that few nodes are carried along
+        goes_on = ~self.expanded | (self.option[:, 0] != NOWHERE)
+        too_rare = ~self.expanded & (self.now < least)
+        return float(self.now[goes_on & ~too_rare].sum()) > remaining
+
+    def expand(self, nodes: LongArray) -> None:
+        """Where these nodes lead."""
+        if len(nodes) == 0:
+            return
+        (option, child, shift, _), new = self.builder.expand(self.state[nodes], self.penalty[nodes])
+        self.append(*new)
+        self.option[nodes], self.child[nodes], self.shift[nodes] = option, child, shift
+        self.expanded[nodes] = True
+        part = np.exp(-shift / UNIT) * self.mass[np.maximum(child, 0)] / self.mass[nodes][:, None, None]
+        self.part[nodes] = np.where(child == NOWHERE, 0.0, part)
+
+    def round(self) -> None:
+        """Lead edges into nodes that were not expanded to expanded ones that claim no more evidence."""
+        target = np.arange(self.size, dtype=np.int32)
+        alike: dict[bytes, tuple[list[int], list[int]]] = {}
+        for v in range(self.size):
+            alike.setdefault(self.state[v].tobytes(), ([], []))[int(self.expanded[v])].append(v)
+        for loose, expanded in alike.values():
+            if loose and expanded:
+                known = np.array(expanded[:MAX_CANDIDATES])
+                for v in loose:
+                    modest = known[(self.penalty[known] <= self.penalty[v]).all(axis=1)]
+                    if len(modest):
+                        kept = np.minimum(self.penalty[modest], 100 * UNIT).sum(axis=1)
+                        target[v] = modest[int(kept.argmax())]
+        self.child = np.where(self.child == NOWHERE, NOWHERE, target[np.maximum(self.child, 0)]).astype(np.int32)
+
+    def graph(self) -> BeliefGraph:
+        tables = self.builder.tables
+        return BeliefGraph(tables, self.state, self.penalty, self.option, self.child, self.shift, None, False)
+
+
+def _padded(array: npt.NDArray[Number], new: int, value: int = 0) -> npt.NDArray[Number]:
+    """The array with new rows of this value."""
+    return np.concatenate([array, np.full((new, *array.shape[1:]), value, dtype=array.dtype)])
