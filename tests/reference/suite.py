@@ -1,4 +1,4 @@
-"""The suite of noisy questions by name, on which the sandwich is measured."""
+"""The suite of noisy questions by name, on which two-sided bounds are measured."""
 
 from __future__ import annotations
 
