@@ -267,7 +267,7 @@ def test_states_of_many_bits_are_observed_and_their_certificate_is_verified(tmp_
 def test_a_certificate_of_ours_that_does_not_verify_is_exit_code_5_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ascertain_check.check", lambda *_: refuted("a rival is not beaten"))
+    monkeypatch.setattr("ascertain.pipeline.certify.check", lambda *_: refuted("a rival is not beaten"))
     certificate = tmp_path / "c.json"
     done = observe(LAMP, "--plant", "simulated:8", "--certificate", certificate, "--json")
     assert done.exit_code == 5

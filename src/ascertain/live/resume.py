@@ -1,4 +1,4 @@
-"""Taking up a run where its journal ends: the observer is told all that was recorded, and what is open is pointed out.
+"""Beginning a run, or taking one up where its journal ends: the observer is told all that was recorded.
 
 The observer is asked before each recorded step, as it was then: what it would do must be what was done, or the journal
 belongs to other settings. A bank that is compiled again must have the hash that was recorded. An intent that nothing
@@ -7,14 +7,17 @@ was recorded after is *pending*: the action may have been sent or not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
-from ascertain.certificate.chain import Cause, Record, verdict_record
+from ascertain.certificate.chain import Cause, Record, commitment_record, verdict_record
 from ascertain.errors import FileError, TaskError
 from ascertain.live.journal import Journal
-from ascertain.observer.staged import Act, Observer
+from ascertain.live.notebook import Notebook
+from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.staged import Act, Observer, start_observer
+from ascertain.task.bank import Bank
 from ascertain.types import Action
 
 
@@ -24,10 +27,31 @@ class Resumed:
     """Where a run stands: the observer, the action in doubt, if any, and how many changes of stage are recorded."""
 
     observer: Observer
-    pending: Action | None
-    recorded_events: int
-    cause: Cause | None
+    pending: Action | None = None
+    recorded_events: int = 0
+    cause: Cause | None = "observer"
     """Of a run that has ended without an answer, why; None in a journal from before this was recorded."""
+    commitment: Mapping[str, Any] | None = None
+    """What is still to be recorded first; None where it has been."""
+
+
+def begin_run(
+    recorder: Journal | Notebook,
+    settings: ObserverSettings,
+    make_bank: Callable[[], Bank] | None,
+    *,
+    resume: bool = False,
+) -> Resumed:
+    """A run with these settings from its beginning, or, with `resume`, from where the journal ends."""
+    if recorder.records and not resume:
+        raise FileError(
+            f"{getattr(recorder, 'path', '')}: this journal has begun already; add --resume to go on with it"
+        )
+    commitment = commitment_record(settings, make_bank)
+    observer = start_observer(settings, recorder.watch_bank(settings, make_bank))
+    if isinstance(recorder, Journal) and recorder.records:
+        return resume_observer(recorder, observer, commitment)
+    return Resumed(observer, commitment=commitment)
 
 
 def resume_observer(journal: Journal, observer: Observer, commitment: Mapping[str, Any]) -> Resumed:

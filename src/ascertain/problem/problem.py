@@ -98,6 +98,11 @@ class HiddenProblem:
 AnyProblem: TypeAlias = Problem | HiddenProblem
 
 
+def as_problem(given: AnyProblem | str | Path) -> AnyProblem:
+    """The problem itself, or the one of the file of that name."""
+    return read_any_problem(given) if isinstance(given, str | Path) else given
+
+
 def read_problem(path: str | Path) -> Problem:
     """Read, check and pose the problem of a file; one about a hidden model is refused."""
     problem = read_any_problem(path)

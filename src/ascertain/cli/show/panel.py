@@ -14,11 +14,10 @@ from ascertain.report.printable import printable
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ascertain.live.faults import Heard
-    from ascertain.live.session import Watch
-    from ascertain.observer.staged import Observer
+    from ascertain.pipeline.observe import Moment, Watch
 
 BAR = 30
+"""Characters of the bar that shows the evidence: it fits beside its numbers in 80 columns."""
 
 
 @contextmanager
@@ -31,30 +30,17 @@ def show_session(panel: bool) -> Generator[Watch]:
     from rich.live import Live
 
     with Live(console=Console(stderr=True), refresh_per_second=8, transient=True) as live:
-        yield lambda observer, heard: live.update(_panel(observer, heard))
+        yield lambda moment: live.update(_panel(moment))
 
 
-def _write_step(observer: Observer, heard: Heard | None) -> None:
-    if heard is not None:
-        sys.stderr.write(
-            printable(f"{observer.counters.actions:4d}  {_step(observer, heard)}   {_evidence(observer)}") + "\n"
-        )
+def _write_step(moment: Moment) -> None:
+    if moment.last is not None:
+        sys.stderr.write(printable(f"{moment.view.actions:4d}  {moment.last}   {_evidence(moment)}") + "\n")
         sys.stderr.flush()
 
 
-def _step(observer: Observer, heard: Heard) -> str:
-    """What was done last and what came of it."""
-    model, steps = observer.settings.model, observer.transcript
-    for fault in heard.faults:
-        if heard.outcome == "failure":
-            return f"the plant: {fault}"
-    last = steps[-1]
-    result = model.readings[last.reading] if last.reading is not None else heard.outcome
-    return f"{model.actions[last.action]} -> {result}"
-
-
-def _evidence(observer: Observer) -> str:
-    view = observer.view
+def _evidence(moment: Moment) -> str:
+    view = moment.view
     leading = "nothing fits" if view.label is None else view.label
     if view.rivals == 0:
         return f"[{view.stage}] {leading}: every rival is beaten, cost {view.cost}"
@@ -67,12 +53,12 @@ def _nats(value: float) -> str:
     return "inf" if value == math.inf else "-inf" if value == -math.inf else f"{round(value, 2) + 0.0:.2f}"
 
 
-def _panel(observer: Observer, heard: Heard | None) -> Table:
+def _panel(moment: Moment) -> Table:
     from rich.table import Table
 
-    view = observer.view
+    view = moment.view
     table = Table(title="observing", title_justify="left", show_header=False)
-    table.add_row("last", plain("-" if heard is None else _step(observer, heard)))
+    table.add_row("last", plain(moment.last or "-"))
     table.add_row("stage", plain(view.stage))
     table.add_row("leading label", plain("nothing fits" if view.label is None else view.label))
     table.add_row("evidence", plain(_bar(view.evidence_nats, view.threshold_nats)))

@@ -1,0 +1,238 @@
+"""Observe: an experiment on a live plant, until the question is settled at the stated risk or it has to abstain.
+
+problem -> settings of the observer -> commitment -> plant -> session -> verdict -> certificate -> check
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, TypeAlias, final
+
+from ascertain.certificate.claims.run import run_claim
+from ascertain.certificate.write import write_certificate
+from ascertain.errors import FileError, TaskError
+from ascertain.live.faults import FaultPolicy, Heard, fault_kind
+from ascertain.live.journal import Journal
+from ascertain.live.notebook import Notebook
+from ascertain.live.resume import Resumed, begin_run
+from ascertain.live.session import Run, resume_plant, run_session
+from ascertain.observer.names import PolicyName, ProbingName
+from ascertain.observer.staged import Observer, View
+from ascertain.pipeline import Tell, ignore
+from ascertain.pipeline.certify import certify
+from ascertain.plant.abstract import AbstractPlant, as_plant, check_identity
+from ascertain.plant.replayed import ReplayedPlant
+from ascertain.plant.simulated import SimulatedPlant
+from ascertain.policy.verdict import Abstained, Certified
+from ascertain.problem.observer import pose_observer
+from ascertain.problem.plants import open_plant
+from ascertain.problem.problem import AnyProblem, as_problem
+from ascertain.quotients.hidden import find_hidden_obstruction
+from ascertain.quotients.obstruction import find_obstruction
+from ascertain.task.canonical import fraction_text
+from ascertain.task.hidden_task import HiddenTask
+from ascertain.task.question import AbstractQuestion
+from ascertain.task.task import Task
+from ascertain.types import Plant
+
+MAX_OBSTRUCTED = 200
+"""States of a question that is looked through for obstruction before a run: more would delay the first action."""
+
+
+@final
+@dataclass(frozen=True)
+class Moment:
+    """A running session as a person may watch it: what came of the last action, and how far the evidence has come."""
+
+    last: str | None
+    """None before the first action."""
+    view: View
+
+
+Watch: TypeAlias = Callable[[Moment], None]
+
+
+@final
+@dataclass(frozen=True)
+class Observed:
+    """What became of a run."""
+
+    run: Run
+    plant: str | None
+    """The name of the plant; None where none was needed."""
+    truth: str | None
+    """Of a simulated plant, what it began as."""
+    right: bool | None
+    """Whether the answer is true of a simulated plant; None without an answer, or where nothing is true of it."""
+    certificate: str | None
+    """What the checker says of the certificate; None where none was written."""
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether the question was answered."""
+        return isinstance(self.run.verdict, Certified)
+
+    def facts(self) -> dict[str, Any]:
+        """The run as plain data, which is what `observe --json` prints."""
+        run, observer, verdict = self.run, self.run.observer, self.run.verdict
+        model, counters, acceptance = observer.settings.model, observer.counters, observer.acceptance
+        current = None if acceptance is None else acceptance.current
+        return {
+            "verdict": None if verdict is None else "certified" if self.is_certified else "abstained",
+            "label": verdict.label if isinstance(verdict, Certified) else None,
+            "reason": verdict.reason if isinstance(verdict, Abstained) else None,
+            "current_state": None if current is None else model.name_state(current),
+            "readings": counters.readings,
+            "actions": counters.actions,
+            "cost": fraction_text(counters.cost),
+            "alpha": fraction_text(observer.settings.alpha),
+            "policy": observer.settings.policy,
+            "stage": observer.stage,
+            "events": [asdict(event) for event in observer.events],
+            "transcript": [
+                [model.actions[s.action], None if s.reading is None else model.readings[s.reading], s.certain]
+                for s in observer.transcript
+            ],
+            "counters": {key: value for key, value in asdict(counters).items() if key != "cost"},
+            "faults": [{"kind": fault_kind(fault), "text": str(fault)} for fault in run.faults],
+            "plant_failed": run.plant_failed,
+            "next_action": run.next_action,
+            "plant": self.plant,
+            **({} if self.truth is None else {"truth": self.truth, "right": self.right}),
+            "certificate": self.certificate,
+        }
+
+
+def observe(
+    problem: AnyProblem | str | Path,
+    plant: str | Plant,
+    *,
+    policy: PolicyName | None = None,
+    alpha: Fraction | int | str | None = None,
+    probing: ProbingName | None = None,
+    budget: int | None = None,
+    journal: str | Path | None = None,
+    resume: bool = False,
+    certificate: str | Path | None = None,
+    timeout: float = 10.0,
+    retries: int = 2,
+    strict: bool = False,
+    identity: str | None = None,
+    approve: Callable[[str], bool] | None = None,
+    ask: Callable[[str], str] = input,
+    watch: Watch | None = None,
+    note: Tell = ignore,
+    dry_run: bool = False,
+) -> Observed:
+    """Run the experiment that settles the problem on a plant, and answer or abstain.
+
+    `plant` is a text such as "simulated:7" or "exec:python plant.py" (`problem.plants` lists the kinds), or anything
+    that has `send`. `policy`, `alpha`, `probing` and `budget` go before what the problem file says. With a `journal`
+    the run outlives a crash, and `resume` goes on where it ends. An answer is certified in the file `certificate`.
+
+    A plant may take `timeout` seconds to answer and is asked again `retries` times where that is safe; with `strict`
+    the first missing reading ends in an abstention. A plant of another name than `identity` is refused. `approve` is
+    asked before each action, `ask` for the readings of a plant that a person plays, `watch` is shown every step, and
+    `note` hears warnings. A dry run sends nothing and says what the next action would be.
+    """
+    if resume and journal is None:
+        raise TaskError("--resume needs --journal FILE, the journal to go on with")
+    if resume and journal is not None and not Path(journal).exists():
+        raise FileError(f"{journal}: there is no such journal to resume; leave --resume out to begin one")
+    posed = as_problem(problem)
+    settings, make_bank = pose_observer(posed, policy=policy, alpha=alpha, probing=probing, budget=budget)
+    for warning in _list_warnings(settings.question):
+        note(warning)
+    with ExitStack() as stack:
+        recorder = Notebook() if journal is None or (dry_run and not resume) else stack.enter_context(Journal(journal))
+        begun = begin_run(recorder, settings, make_bank, resume=resume)
+        device = None
+        if not dry_run and (begun.commitment is not None or begun.observer.verdict is None):
+            if isinstance(plant, str):
+                plant = open_plant(plant, posed, timeout=timeout, run=_name_run(recorder), ask=ask)
+                stack.callback(plant.close)
+            device = _greet(as_plant(plant), begun, identity)
+        run = run_session(
+            begun.observer,
+            device or ReplayedPlant((), "nothing is sent"),
+            recorder=recorder,
+            commitment=begun.commitment,
+            pending=begun.pending,
+            recorded_events=begun.recorded_events,
+            cause=begun.cause,
+            approve=approve,
+            dry_run=dry_run,
+            watch=None if watch is None or device is None else lambda seen, heard: watch(_look(seen, heard)),
+            policy=FaultPolicy(retries, strict),
+        )
+        checked = None if certificate is None else _certify(certificate, run, recorder, note)
+    truth, right = _compare(run, device)
+    return Observed(run, None if device is None else device.name, truth, right, checked)
+
+
+def _list_warnings(question: AbstractQuestion) -> list[str]:
+    """What is known beforehand to keep a run from settling the question."""
+    found: list[str] = []
+    if question.alpha == 0 and question.model.is_noisy:
+        found.append(
+            "alpha is 0, so a rival is beaten only by a reading that it can never show; set [risk] alpha, or --alpha"
+        )
+    obstruction = None
+    if isinstance(question, HiddenTask) and question.model.num_states <= MAX_OBSTRUCTED:
+        obstruction = find_hidden_obstruction(question)
+    elif isinstance(question, Task) and question.model.num_states <= MAX_OBSTRUCTED:
+        obstruction = find_obstruction(question)
+    if obstruction is not None:
+        found.append(f"{obstruction.sentence}; if either is true, this run will not settle it")
+    return found
+
+
+def _greet(plant: AbstractPlant, begun: Resumed, identity: str | None) -> AbstractPlant:
+    """The plant, known to be the one meant, and told of what went before."""
+    check_identity(plant, identity)
+    if begun.commitment is None:
+        resume_plant(plant, begun.observer)
+    return plant
+
+
+def _name_run(recorder: Journal | Notebook) -> str:
+    """What a plant that remembers runs is told: the same again when a journal is resumed."""
+    return sha256(str(recorder.path).encode()).hexdigest()[:16] if isinstance(recorder, Journal) else token_hex(8)
+
+
+def _look(observer: Observer, heard: Heard | None) -> Moment:
+    """What is shown of a step."""
+    if heard is None:
+        return Moment(None, observer.view)
+    if heard.outcome == "failure":
+        return Moment(f"the plant: {heard.faults[0]}", observer.view)
+    model, last = observer.settings.model, observer.transcript[-1]
+    result = model.readings[last.reading] if last.reading is not None else heard.outcome
+    return Moment(f"{model.actions[last.action]} -> {result}", observer.view)
+
+
+def _compare(run: Run, plant: AbstractPlant | None) -> tuple[str | None, bool | None]:
+    """Of a simulated plant, what it began as, and whether the answer is right."""
+    if not isinstance(plant, SimulatedPlant):
+        return None, None
+    question, verdict = run.observer.settings.question, run.verdict
+    labels = question.true_labels(plant.start, plant.state)
+    right = verdict.label in labels if isinstance(verdict, Certified) and labels else None
+    return question.name_start(plant.start), right
+
+
+def _certify(path: str | Path, run: Run, recorder: Journal | Notebook, note: Tell) -> str | None:
+    """Write the certificate of an answer; what the checker says of it."""
+    question, acceptance = run.observer.settings.question, run.observer.acceptance
+    if acceptance is None:
+        note("no certificate is written: only an answer is certified")
+        return None
+    claim = run_claim(question, acceptance, recorder.records)
+    write_certificate(path, question, [claim])
+    return str(certify(question, [claim])[1])
