@@ -22,7 +22,7 @@ from ascertain.live.journal import Journal
 from ascertain.live.notebook import Notebook
 from ascertain.live.resume import Resumed, begin_run
 from ascertain.live.session import Run, resume_plant, run_session
-from ascertain.observer.names import PolicyName, ProbingName
+from ascertain.observer.names import PolicyName
 from ascertain.observer.staged import Observer, View
 from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.certify import certify
@@ -115,7 +115,7 @@ def observe(
     *,
     policy: PolicyName | None = None,
     alpha: Fraction | int | str | None = None,
-    probing: ProbingName | None = None,
+    probing: str | None = None,
     budget: int | None = None,
     journal: str | Path | None = None,
     resume: bool = False,

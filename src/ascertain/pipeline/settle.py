@@ -1,4 +1,4 @@
-"""The whole road on one page: from a task to an answer that carries its proof.
+"""Settle: the cheapest experiment that answers a question without risk, with the proof that none is cheaper.
 
 quotient -> obstruction -> search -> policy on the original task -> certificate -> check
 """
@@ -6,34 +6,105 @@ quotient -> obstruction -> search -> policy on the original task -> certificate 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import Any, final
 
-from ascertain.certificate import certificate_data
 from ascertain.certificate.claims.obstruction import obstruction_claim
 from ascertain.certificate.solution import solution_claims
+from ascertain.certificate.write import write_certificate
+from ascertain.errors import CertificateError
+from ascertain.pipeline.certify import certify
+from ascertain.policy.automaton import Automaton
+from ascertain.policy.plain import named_policy_data
+from ascertain.problem.problem import Problem, read_problem
 from ascertain.quotients.obstruction import Obstruction, find_obstruction
+from ascertain.quotients.quotient import take_quotient
 from ascertain.search.exact import Prove, SearchProgress, solve
-from ascertain.search.solution import Objective, Solution
-from ascertain.task.canonical import canonical_bytes, task_data
+from ascertain.search.solution import Bounded, Objective, Solution, Solved, StopReason, Unsolvable
+from ascertain.task.canonical import fraction_text
 from ascertain.task.task import Task
-from ascertain_check import Verdict, check
+from ascertain_check import Verdict
 
 
-@dataclass(frozen=True)
+@final
+@dataclass(frozen=True, eq=False)
 class Settled:
     """What became of a task: the result, why not if not, and the certificate with the checker's verdict on it."""
 
+    task: Task
     solution: Solution
     obstruction: Obstruction | None
     certificate: dict[str, Any] | None
     """None when nothing was proved before a limit was met."""
     verdict: Verdict | None
 
+    @property
+    def status(self) -> str:
+        """In one word: solved, unsolvable or bounded."""
+        return type(self.solution).__name__.lower()
+
+    @property
+    def policy(self) -> Automaton | None:
+        """The best experiment that was found."""
+        return None if isinstance(self.solution, Unsolvable) else self.solution.policy
+
+    @property
+    def interval(self) -> tuple[Fraction | None, Fraction | None]:
+        """Lower and upper bound on the least cost; None stands for infinity."""
+        match self.solution:
+            case Solved(cost=cost):
+                return cost, cost
+            case Bounded(lower=lower, upper=upper):
+                return lower, upper
+            case Unsolvable():
+                return None, None
+
+    @property
+    def stopped_by(self) -> StopReason | None:
+        """The limit that was met before the search was over."""
+        return self.solution.why if isinstance(self.solution, Bounded) else None
+
+    @property
+    def unsettled(self) -> tuple[str, ...]:
+        """Of an unsolvable task, states of hypotheses that cannot be settled even among themselves."""
+        if not isinstance(self.solution, Unsolvable):
+            return ()
+        members, block = set(self.solution.members), self.solution.witness.block
+        found: dict[tuple[int, int], str] = {}
+        for s, k in zip(self.task.state, self.task.label, strict=True):
+            key = (int(k), int(block[s]))
+            if key in members:
+                found.setdefault(key, self.task.model.states[int(s)])
+        return tuple(found.values())
+
+    def facts(self) -> dict[str, Any]:
+        """The result as plain data, which is what `solve --json` prints."""
+        (lower, upper), policy = self.interval, self.policy
+        return {
+            "status": self.status,
+            "objective": self.solution.objective,
+            "lower": fraction_text(lower),
+            "upper": fraction_text(upper),
+            "policy": None if policy is None else named_policy_data(self.task, policy),
+            "stats": {
+                **asdict(self.solution.stats),
+                "nodes": None if policy is None else policy.size,
+                "depth": None if policy is None else policy.depth,
+            },
+            "certificate": None if self.verdict is None else str(self.verdict),
+        }
+
+    def write_certificate(self, path: str | Path) -> tuple[Path, Path]:
+        """Write NAME.json and NAME.task.json; returns both paths."""
+        if self.certificate is None:
+            raise CertificateError(f"{path}: nothing was proved before the limit, so that there is no certificate")
+        return write_certificate(path, self.task, self.certificate["claims"])
+
 
 def settle(
-    task: Task,
+    task: Task | Problem | str | Path,
     *,
     objective: Objective = "worst",
     weights: Sequence[Fraction] | None = None,
@@ -42,8 +113,16 @@ def settle(
     progress: SearchProgress | None = None,
     prove: Prove = "always",
 ) -> Settled:
-    """Find the cheapest experiment that settles the task, certify it, and have the certificate checked."""
-    obstruction = find_obstruction(task)
+    """Find the cheapest experiment that settles the task, certify it, and have the certificate checked.
+
+    `task` is a task, a problem, or the name of a problem file, whose weights are used for an expected cost unless
+    others are given here. The other parameters are those of `search.exact.solve`.
+    """
+    if not isinstance(task, Task):
+        problem = read_problem(task) if isinstance(task, str | Path) else task
+        task, weights = problem.task, weights or (problem.weights if objective == "expected" else None)
+    quotient = take_quotient(task)
+    obstruction = find_obstruction(task, quotient=quotient)
     solution = solve(
         task,
         objective=objective,
@@ -52,12 +131,10 @@ def settle(
         memory_limit=memory_limit,
         progress=progress,
         prove=prove,
+        quotient=quotient,
     )
     claims = solution_claims(solution, weights or [Fraction(1)] * task.num_hypotheses)
     if obstruction is not None:
         claims.append(obstruction_claim(task, *obstruction.pair))
-    if not claims:
-        return Settled(solution, obstruction, None, None)
-    certificate = certificate_data(task, claims)
-    verdict = check(canonical_bytes(task_data(task)), canonical_bytes(certificate))
-    return Settled(solution, obstruction, certificate, verdict)
+    certificate, verdict = certify(task, claims) if claims else (None, None)
+    return Settled(task, solution, obstruction, certificate, verdict)

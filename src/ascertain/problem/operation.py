@@ -13,16 +13,14 @@ from ascertain.model import Model
 from ascertain.model.boolean import BooleanPlant
 from ascertain.problem.problem import Problem
 from ascertain.problem.sections import OperationSection
-from ascertain.task.log import Record, read_log
+from ascertain.task.log import Record
 from ascertain.types import UNDEFINED, State
 
 
 def pose_operation(problem: Problem) -> Operation:
     """The operation that a problem file describes."""
-    section = problem.operation
-    if section is None:
-        raise TaskError(f'{problem.path}: a section [operation] with log = "FILE" is needed')
-    model, records = problem.operated, read_log(section.log)
+    model, records, section = problem.operated, problem.log, problem.operation
+    assert section is not None  # else there is no log
     if section.replaced > len(records):
         raise TaskError(
             f"{problem.path}: [operation] replaced is {section.replaced}, but {section.log} has {len(records)} commands"

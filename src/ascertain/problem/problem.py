@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -31,6 +32,7 @@ from ascertain.problem.fields import (
 from ascertain.problem.sections import ObserveSection, OperationSection, read_observe, read_operation
 from ascertain.problem.source import known_options, read_source
 from ascertain.task.hidden_task import Beliefs, HiddenTask, pose_hidden, read_beliefs
+from ascertain.task.log import Record, read_log
 from ascertain.task.plant_task import PlantTask, pose_plant
 from ascertain.task.pose import Log, Pattern, Reset, pose, prepare
 from ascertain.task.task import Task
@@ -75,6 +77,13 @@ class Problem:
                 f"{MAX_ENUMERATED_BITS}); the verbs bank and observe do without"
             )
         return self.listed
+
+    @cached_property
+    def log(self) -> tuple[Record, ...]:
+        """The log of the operation, read when it is first asked for; every command with the line that it stands on."""
+        if self.operation is None:
+            raise TaskError(f'{self.path}: a section [operation] with log = "FILE" is needed')
+        return read_log(self.operation.log)
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, Template
 from rich.text import Text
 from rich.tree import Tree
 
+from ascertain.model.files.text import write_whole
 from ascertain.report.outline import Outline
 from ascertain.report.printable import printable
 
 LONGEST_TEXT, LONGEST_READING = 40, 28
 """Longer names are cut short in a drawing; hovering shows them whole."""
 _STYLE = {"ask": "bold", "answer": "green", "abstain": "yellow", "again": "dim"}
+
+
+def write_drawing(path: Path, root: Outline, title: str, facts: list[tuple[str, str]]) -> None:
+    """Write the outline as Graphviz text (.dot), as a picture (.svg) or as a page with facts above (.html)."""
+    match path.suffix:
+        case ".dot":
+            text = draw_dot(root)
+        case ".svg":
+            text = draw_svg(root, title)
+        case _:
+            text = draw_html(root, title, facts)
+    write_whole(path, text.encode())
 
 
 def draw_terminal(root: Outline) -> Tree:

@@ -1,104 +1,79 @@
-"""How the result of a search is shown: as JSON, as a tree on the terminal, or drawn to a file."""
+"""How the result of a search is shown: as a tree on the terminal, drawn to a file, and with its certificate."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ascertain.cli.show.output import note, print_line
 from ascertain.errors import FileError
 
 if TYPE_CHECKING:
-    from ascertain.policy.automaton import Automaton
-    from ascertain.search.solution import Solution
-    from ascertain.task.task import Task
+    from ascertain.pipeline.settle import Settled
 
 EXIT = {"solved": 0, "unsolvable": 1, "bounded": 3}
-LINES = 60
+"""Exit codes by what became of a search."""
+MAX_LINES = 60
 """A tree of more lines does not fit a terminal; it is offered as a drawing instead."""
-DEPTH = 300
-"""A deeper tree is not drawn."""
+MAX_DEPTH = 300
+"""A deeper tree is not drawn: trees are drawn by recursion, and nobody could read it."""
 
 
-def status_of(solution: Solution) -> str:
-    return type(solution).__name__.lower()
+def exit_code(settled: Settled) -> int:
+    """How the program ends after a search; 130 where it was interrupted."""
+    return 130 if settled.stopped_by == "interrupt" else EXIT[settled.status]
 
 
-def interval_of(solution: Solution) -> tuple[Fraction | None, Fraction | None]:
-    """Lower and upper bound; None stands for infinity."""
-    from ascertain.search.solution import Bounded, Solved
-
-    if isinstance(solution, Solved):
-        return solution.cost, solution.cost
-    return (solution.lower, solution.upper) if isinstance(solution, Bounded) else (None, None)
-
-
-def policy_of(solution: Solution) -> Automaton | None:
-    from ascertain.search.solution import Unsolvable
-
-    return None if isinstance(solution, Unsolvable) else solution.policy
-
-
-def solution_facts(task: Task, solution: Solution) -> dict[str, Any]:
-    """The result as plain data."""
-    from ascertain.policy.plain import named_policy_data
-    from ascertain.task.canonical import fraction_text
-
-    lower, upper = interval_of(solution)
-    policy = policy_of(solution)
-    return {
-        "status": status_of(solution),
-        "objective": solution.objective,
-        "lower": fraction_text(lower),
-        "upper": fraction_text(upper),
-        "policy": None if policy is None else named_policy_data(task, policy),
-        "stats": {
-            **asdict(solution.stats),
-            "nodes": None if policy is None else policy.size,
-            "depth": None if policy is None else policy.depth,
-        },
-    }
-
-
-def print_policy(task: Task, policy: Automaton) -> None:
-    """The tree, when it fits."""
+def print_policy(settled: Settled) -> None:
+    """The tree of the policy, when it fits."""
     from rich.console import Console
 
-    from ascertain.cli.show.output import print_line
     from ascertain.report.drawing import draw_terminal
     from ascertain.report.outline import outline_policy
 
-    outline = outline_policy(task, policy) if policy.depth <= DEPTH else None
-    if outline is None or outline.lines > LINES:
+    policy = settled.policy
+    assert policy is not None
+    outline = outline_policy(settled.task, policy) if policy.depth <= MAX_DEPTH else None
+    if outline is None or outline.lines > MAX_LINES:
         print_line(f"The policy has {policy.size} nodes and depth {policy.depth}: too large to print. Use --draw.")
     else:
         Console().print(draw_terminal(outline))
 
 
-def draw_policy(path: Path, task: Task, policy: Automaton | None, title: str, facts: list[tuple[str, str]]) -> None:
-    """Write a drawing in the format that the suffix says."""
-    from ascertain.model.files.text import write_whole
-    from ascertain.report import drawing
-    from ascertain.report.outline import outline_policy
-
-    if policy is None:
-        raise FileError(f"{path}: there is no policy to draw")
-    if policy.depth > DEPTH:
-        raise FileError(f"{path}: the policy is {policy.depth} actions deep; at most {DEPTH} are drawn")
-    outline = outline_policy(task, policy)
-    if path.suffix == ".dot":
-        text = drawing.draw_dot(outline)
-    elif path.suffix == ".svg":
-        text = drawing.draw_svg(outline, title)
-    else:
-        text = drawing.draw_html(outline, title, facts)
-    write_whole(path, text.encode())
-
-
-def check_drawing(path: Path | None) -> None:
+def check_drawing(path: Path | None, suffixes: tuple[str, ...] = (".svg", ".html", ".dot")) -> None:
     """Refuse a drawing that cannot be made before any work is done."""
-    if path is not None and path.suffix not in {".svg", ".html", ".dot"}:
-        raise FileError(f"{path}: a drawing is .svg, .html or .dot")
+    if path is not None and path.suffix not in suffixes:
+        known = ", ".join(suffixes[:-1]) + f" or {suffixes[-1]}"
+        raise FileError(f"{path}: a drawing is {known}")
     if path is not None and not path.parent.is_dir():
         raise FileError(f"{path}: there is no directory {path.parent}")
+
+
+def save_drawing(path: Path | None, settled: Settled, title: str) -> None:
+    """Draw the policy where a drawing was asked for, in the format that the suffix says."""
+    from ascertain.report.drawing import write_drawing
+    from ascertain.report.outline import outline_policy
+
+    policy = settled.policy
+    if path is None or policy is None:
+        return
+    if policy.depth > MAX_DEPTH:
+        raise FileError(f"{path}: the policy is {policy.depth} actions deep; at most {MAX_DEPTH} are drawn")
+    facts = settled.facts()
+    above = [
+        ("objective", f"{facts['objective']} cost"),
+        ("cost of this experiment", facts["upper"]),
+        ("no experiment is cheaper than", facts["lower"]),
+        ("nodes, depth", f"{policy.size}, {policy.depth}"),
+        ("certificate", facts["certificate"] or "none"),
+    ]
+    write_drawing(path, outline_policy(settled.task, policy), title, above)
+
+
+def save_certificate(path: Path | None, settled: Settled) -> None:
+    """Write the certificate where one was asked for; a search that proved nothing has none."""
+    if path is not None and settled.certificate is None:
+        note(f"{path}: not written, as nothing was proved before the limit")
+    elif path is not None:
+        written, beside = settled.write_certificate(path)
+        note(f"wrote {written} and {beside}")

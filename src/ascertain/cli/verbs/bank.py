@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ascertain.cli.options import AsJson, ProblemFile
-
-if TYPE_CHECKING:
-    from ascertain.bank.candidates import Compiled
-    from ascertain.bank.operation import Replacement
-    from ascertain.bank.witness import Witness
 
 SHOWN = 20
 """Candidates and shells in the tables; --json lists them all."""
@@ -37,102 +32,21 @@ def command(
 
     Example:  ascertain bank problem.toml --shells 8
     """
-    from ascertain.bank.compile import compile_bank
     from ascertain.cli.show.counting import counting
     from ascertain.cli.show.output import print_json
     from ascertain.cli.show.problems import load_problem, refuse_overwriting
-    from ascertain.model.files.text import write_whole
-    from ascertain.problem.operation import pose_operation
-    from ascertain.task.canonical import canonical_bytes
-    from ascertain.task.log import read_log
+    from ascertain.pipeline.compile import compile_operation
 
     posed = load_problem(problem)
-    operation = pose_operation(posed)
-    assert posed.operation is not None
-    refuse_overwriting([out], [*posed.sources, posed.operation.log])
-    limit = shells or posed.observe.shells
-    chosen = compiler or posed.observe.compiler
-    with counting("commands" if chosen == "merging" else "evaluations") as progress:
-        compiled = compile_bank(operation, chosen, shells=limit, progress=progress)
-    lines = [record.line for record in read_log(posed.operation.log)]
-    facts = _facts(compiled, lines)
+    refuse_overwriting([out], posed.sources)
+    with counting("commands" if (compiler or posed.observe.compiler) == "merging" else "evaluations") as progress:
+        found = compile_operation(posed, compiler=compiler, shells=shells, progress=progress)
     if out is not None:
-        # Without the time it took, so that the same question gives the same bytes.
-        counts = {key: value for key, value in facts["stats"].items() if key != "seconds"}
-        write_whole(out, canonical_bytes({"format": "ascertain-bank", "version": 1, **facts, "stats": counts}) + b"\n")
-    print_json("bank", facts) if as_json else _print(str(posed.operation.log), facts)
-    if not facts["candidates"]:
+        found.write(out)
+    assert posed.operation is not None  # else nothing was compiled
+    print_json("bank", found.facts()) if as_json else _print(str(posed.operation.log), found.facts())
+    if not found.candidates:
         raise typer.Exit(1)
-
-
-def _facts(compiled: Compiled, lines: list[int]) -> dict[str, Any]:
-    """The bank as plain data; `lines[t]` is where command t stands in the log."""
-    from dataclasses import asdict
-
-    shells = list(compiled.shells())
-    states = [int(z) for z in compiled.endpoint]
-    shell_of = [j for j, shell in enumerate(shells, start=1) for _ in shell.states]
-    score_of = [list(shell.score) for shell in shells for _ in shell.states]
-    if compiled.nominal is not None and compiled.nominal not in states:
-        states, shell_of, score_of = [*states, compiled.nominal], [*shell_of, None], [*score_of, None]
-    weight = _weights(compiled, len(shells))
-    witnesses = _witnesses(compiled, states)
-    return {
-        "nominal": None if compiled.nominal is None else _name(compiled, compiled.nominal),
-        "candidates": [
-            {
-                "state": _name(compiled, z),
-                "shell": j,
-                "score": score,
-                "weight": str(weight[z]),
-                **_path(compiled, path, lines),
-            }
-            for z, j, score, path in zip(states, shell_of, score_of, witnesses, strict=True)
-        ],
-        "shells": [{"score": list(shell.score), "size": len(shell.states)} for shell in shells],
-        "complete": compiled.complete,
-        "stats": asdict(compiled.stats),
-    }
-
-
-def _weights(compiled: Compiled, num_shells: int) -> dict[int, Any]:
-    from ascertain.bank.shells import bank_shells
-
-    if num_shells == 0 and compiled.nominal is None:
-        return {}
-    bank = bank_shells(compiled, num_shells)
-    return dict(zip(bank.states, bank.weights, strict=True))
-
-
-def _witnesses(compiled: Compiled, states: list[int]) -> list[Witness | None]:
-    """A path to each state; None for a nominal that no shell holds: nothing was replaced, it needs no search."""
-    listed = states[: len(compiled.endpoint)]
-    found = compiled.witnesses(listed) if listed else ()
-    return [*found, *[None] * (len(states) - len(listed))]
-
-
-def _path(compiled: Compiled, witness: Witness | None, lines: list[int]) -> dict[str, Any]:
-    if witness is None:
-        return {"replacements": [], "contradicted_trusted": None, "contradicted": None}
-    return {
-        "replacements": [_replacement(compiled, each, lines) for each in witness.replacements],
-        "contradicted_trusted": [lines[t] for t in witness.contradicted_trusted],
-        "contradicted": [lines[t] for t in witness.contradicted],
-    }
-
-
-def _replacement(compiled: Compiled, replacement: Replacement, lines: list[int]) -> dict[str, Any]:
-    operation = compiled.operation
-    t, word = replacement
-    actions = operation.model.actions
-    return {"line": lines[t], "sent": actions[int(operation.sent[t])], "done": [actions[c] for c in word]}
-
-
-def _name(compiled: Compiled, state: int) -> str:
-    from ascertain.model import BooleanPlant
-
-    model = compiled.operation.model
-    return model.name_state(state) if isinstance(model, BooleanPlant) else model.states[state]
 
 
 def _print(log: str, facts: dict[str, Any]) -> None:

@@ -1,0 +1,104 @@
+"""Fingerprint: which of several machines is it, in as few actions as possible?
+
+machines -> one task, up to those that nobody can tell apart -> settle
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeAlias, final
+
+from ascertain.errors import FileError, TaskError
+from ascertain.model import Model
+from ascertain.model.files import read_listed
+from ascertain.pipeline.settle import Settled, settle
+from ascertain.policy.evaluate import cost_by_hypothesis
+from ascertain.quotients.fingerprint import pose_fingerprint
+from ascertain.rational import rational_field
+from ascertain.search.exact import Prove, SearchProgress
+from ascertain.task.hypotheses import starts_explaining
+from ascertain.task.log import read_log
+from ascertain.task.task import Task
+
+Machines: TypeAlias = Mapping[str, Model] | Sequence[str | Path]
+"""Machines by name, or the files that they are read from and named after."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Fingerprinted:
+    """The experiment that tells machines apart, and which of them nothing tells apart."""
+
+    settled: Settled
+    classes: tuple[tuple[str, ...], ...]
+    """The machines of each class, in the order of the task's labels."""
+    expected: Fraction | None
+    """The mean cost of the policy over machines, all equally likely."""
+
+    def facts(self) -> dict[str, Any]:
+        """The result as plain data, which is what `fingerprint --json` prints."""
+        return {
+            **self.settled.facts(),
+            "expected": None if self.expected is None else str(self.expected),
+            "classes": [list(names) for names in self.classes],
+        }
+
+
+@final
+@dataclass(frozen=True)
+class Explained:
+    """Which classes of machines explain a transcript; none where it is none of these."""
+
+    classes: tuple[str, ...]
+
+    def facts(self) -> dict[str, Any]:
+        """The result as plain data, which is what `fingerprint --transcript --json` prints."""
+        return {"explained_by": list(self.classes)}
+
+
+def fingerprint(
+    machines: Machines,
+    *,
+    reset_cost: Fraction | int | str | None = 1,
+    time_limit: float | None = None,
+    progress: SearchProgress | None = None,
+    prove: Prove = "always",
+) -> Fingerprinted:
+    """Find the cheapest experiment that tells machines apart, on the actions that all of them know and a reset.
+
+    `reset_cost` is what the reset costs; None: there is none. The other parameters are those of `settle`.
+    """
+    task = _pose(machines, reset_cost)
+    settled = settle(task, time_limit=time_limit, progress=progress, prove=prove)
+    classes: list[list[str]] = [[] for _ in task.labels]
+    for s, k in zip(task.state, task.label, strict=True):
+        classes[int(k)].append(task.model.origin[int(s)])
+    costs = [] if settled.policy is None else cost_by_hypothesis(task, settled.policy)
+    expected = sum(costs, Fraction(0)) / len(costs) if costs else None
+    return Fingerprinted(settled, tuple(tuple(names) for names in classes), expected)
+
+
+def explain_transcript(
+    machines: Machines, transcript: str | Path, *, reset_cost: Fraction | int | str | None = 1
+) -> Explained:
+    """Say which classes of machines explain a log, from the initial state on."""
+    task, path = _pose(machines, reset_cost), Path(transcript)
+    left = starts_explaining(task.model, task.state, read_log(path), str(path))
+    return Explained(tuple(sorted({task.labels[int(task.label[h])] for h in left})))
+
+
+def _pose(machines: Machines, reset_cost: Fraction | int | str | None) -> Task:
+    """The task of naming the machine."""
+    cost = None if reset_cost is None else rational_field(reset_cost, "--reset-cost", TaskError)
+    return pose_fingerprint(machines if isinstance(machines, Mapping) else _read(machines), reset_cost=cost)
+
+
+def _read(files: Sequence[str | Path]) -> dict[str, Model]:
+    paths = [Path(file) for file in files]
+    machines = {path.stem: read_listed(path) for path in paths}
+    if len(machines) < len(paths):
+        raise FileError("two files have the same name; rename one, as machines are called after their files")
+    return machines
