@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ascertain.errors import LimitError, TaskError
 from ascertain.model import NoisyMachine
+from ascertain.planning import composition
 from ascertain.planning.belief_graph import build_graph
 from ascertain.planning.composition import cheapest_return, compose, skeleton
 from ascertain.planning.controller import ABSTAIN, FiniteStateController, evaluate_controller
@@ -132,6 +133,14 @@ def test_an_optimised_split_costs_no_more_than_the_uniform_one() -> None:
     assert best is not None
     assert best.wrong <= alpha
     assert best.cost <= uniform.cost * (1 + Fraction(1, 1000))
+
+
+def test_where_a_node_has_no_test_within_the_limits_there_is_no_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = pose(sensor_bank(3), flip=TENTH)
+    solution = solve(skeleton(task), prove="never")
+    assert isinstance(solution, Solved)
+    monkeypatch.setattr(composition, "NODE_LIMITS", SearchLimits(max_nodes=2, max_likely_nodes=2))
+    assert compose(task, solution.policy, ALPHA, BETA, "uniform") is None
 
 
 def test_a_loop_brings_every_state_back_and_there_is_none_where_states_merge() -> None:

@@ -20,7 +20,7 @@ from ascertain.errors import CertificateError, LimitError, TaskError
 from ascertain.pipeline.hardest import Hardest, explain_factors, explain_information, explain_pairs
 from ascertain.pipeline.settle import settle
 from ascertain.planning.factors import find_factors
-from ascertain.planning.two_sided import TwoSidedBounds, bound_both_sides, is_noiseless
+from ascertain.planning.two_sided import TwoSidedBounds, bound_both_sides
 from ascertain.policy.chain import follow
 from ascertain.problem.problem import Problem
 from ascertain.quotients.lift import lift_hypotheses
@@ -111,7 +111,7 @@ def check_question(question: Task | PlantTask) -> None:
     """With noise both risks must be positive, unless they ask for nothing: certainty has no bound."""
     if 2 * question.alpha + question.beta >= 1:
         return
-    noisy = question.model.flip > 0 if isinstance(question, PlantTask) else not is_noiseless(question)
+    noisy = question.model.flip > 0 if isinstance(question, PlantTask) else question.model.is_noisy
     for name, risk in (("alpha", question.alpha), ("beta", question.beta)):
         if noisy and risk == 0:
             raise TaskError(
@@ -144,7 +144,7 @@ def _of_task(task: Task, tell: Callable[[str], None] | None) -> Bounds:
     found = bound_both_sides(task, tell=tell)
     pairwise = bound_by_information(reduced)
     hardest = explain_information(reduced, pairwise)
-    if is_noiseless(reduced):
+    if not reduced.model.is_noisy:
         hardest = explain_pairs(reduced, bound_by_pairs(reduced))
     lower = dict(found.lower_by_method)
     lower.setdefault("pairwise", pairwise.value)
@@ -185,7 +185,7 @@ def list_claims(bounds: Bounds) -> tuple[list[dict[str, Any]], list[str]]:
     if bounds.obstruction is not None:
         return [obstruction_claim(task, *bounds.obstruction.pair)], []
     claims, notes = _claim_lower(task)
-    if is_noiseless(task):
+    if not task.model.is_noisy:
         certificate = settle(task).certificate
         claims += [] if certificate is None else certificate["claims"]
     elif not hasattr(bounds.policy, "decide"):

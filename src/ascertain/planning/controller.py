@@ -6,7 +6,7 @@ started at one point. The probability of each point after t readings is carried 
 sum of products of nonnegative numbers; what is answered wrongly, abstained and spent is added up.
 
 *The error is bounded.* A sum of n nonnegative products of m factors each is off by a relative (n + m) u / (1 - (n + m)
-u) at most, u = 2^-53 (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1); a factor K(y | s, a) is off
+u) at most, u = 2^-53 (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3); a factor K(y | s, a) is off
 by u itself. One step adds at most (largest number of edges into a point) + 2 roundings to those of the step before. So
 after t steps each number is off by less than 2 (t + 1) (edges + 3 + points) u, relatively, counting the final sums over
 points too. `CertifiedRisk` adds that to every number before it becomes a rational: it states upper bounds, and tight

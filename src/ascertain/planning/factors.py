@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias, final
 
 from ascertain.errors import LimitError
-from ascertain.model.boolean import BooleanPlant, Gate
+from ascertain.model.boolean import Gate
 from ascertain.model.expression import Expression
 from ascertain.task.plant_task import BitsRule, ExpressionRule, NominalRule, PlantTask, StateRule
 from ascertain.types import Action, State
@@ -29,6 +29,7 @@ from ascertain.types import Action, State
 Form: TypeAlias = tuple[int, int]
 """(mask, constant): the parity of the bits in the mask, plus the constant."""
 AFFINE = frozenset({"xor", "cnot", "not", "copy", "set", "clear"})
+"""The gates whose result is a parity of bits plus a constant; toffoli and its like are not among them."""
 
 
 @final
@@ -57,7 +58,8 @@ def find_factors(question: PlantTask) -> Factors | None:
         )
     if any(g.op not in AFFINE for a in question.actions for g in question.model.commands[a].gates):
         raise LimitError("a command has a gate that is not affine, so the plant has no factors that can be read off")
-    taps = {a: _tap_form(question.model, a) for a in question.actions}
+    commands = question.model.commands
+    taps = {a: transform(commands[a].gates, (1 << commands[a].tap, 0)) for a in question.actions}
     _check_reading(question, taps)
     order = sorted(taps, key=lambda a: (question.cost[a], a))
     kept = _independent([(a, taps[a]) for a in order])
@@ -91,14 +93,11 @@ def evaluate_form(form: Form, state: State) -> int:
     return ((form[0] & state).bit_count() + form[1]) & 1
 
 
-def _tap_form(plant: BooleanPlant, action: Action) -> Form:
-    command = plant.commands[action]
-    return transform(command.gates, (1 << command.tap, 0))
-
-
 def transform(gates: Sequence[Gate], form: Form) -> Form:
     """The form, of the state before the gates, that equals this one of the state after them."""
     mask, constant = form
+    # From the last gate to the first, the target bit is replaced by what the gate makes of the bits before it:
+    # xor and copy overwrite it with its sources, cnot adds its source, set and clear are constants, not adds one.
     for gate in reversed(gates):
         bit = 1 << gate.target
         if not mask & bit:
@@ -123,7 +122,7 @@ def _check_reading(question: PlantTask, taps: dict[Action, Form]) -> None:
 
 def _independent(forms: Sequence[tuple[Action, Form]]) -> list[tuple[Action, Form]]:
     """The first forms that are not sums of earlier ones; constants are left out."""
-    rows: list[int] = []
+    rows: list[int] = []  # reduced forms, no two with the same leading bit
     kept: list[tuple[Action, Form]] = []
     for action, form in forms:
         left = form[0]
@@ -137,7 +136,7 @@ def _independent(forms: Sequence[tuple[Action, Form]]) -> list[tuple[Action, For
 
 def _express(mask: int, forms: Sequence[int]) -> set[int] | None:
     """The independent forms that sum to the mask; None when none do."""
-    rows: list[tuple[int, int]] = []
+    rows: list[tuple[int, int]] = []  # a reduced form, and the forms it is the sum of
     for i, form in enumerate(forms):
         left, made = form, 1 << i
         for row, using in rows:

@@ -27,7 +27,7 @@ An information state has one *slot* for each hypothesis. What a slot stands for 
   to what should be asked. Slots are sorted by state and penalty; actions stay what they are. Five states that actions
   permute have 120 arrangements, and one sorted one.
 
-References: Bertsekas, Dynamic Programming and Optimal Control, chapter 4 (sufficient statistics); Smallwood and Sondik,
+References: Bertsekas, Dynamic Programming and Optimal Control, on imperfect state information; Smallwood and Sondik,
 Operations Research 21 (1973), on partially observed Markov decision processes.
 
 Throughout: v is a node (an information state), i a slot, h a hypothesis, s a state, a an action, y a reading.
@@ -99,10 +99,9 @@ def tabulate_likelihoods(task: Task, slots: Slots = "named") -> LikelihoodTables
     model = task.model
     shape = (model.num_states, model.num_actions, len(model.readings))
     penalty, chance = np.full(shape, IMPOSSIBLE, dtype=np.int64), np.zeros(shape)
-    for k in np.unique(model.behaviour[model.behaviour != UNDEFINED]).tolist():
+    for k, law in enumerate(model.laws):
         places = model.behaviour == k
-        s, a = np.argwhere(places)[0].tolist()
-        for y, p in model.reading_law(s, a).items():
+        for y, p in law:
             penalty[places, y], chance[places, y] = penalty_of(p), float(p)
     reached = list_reachable(model, task.state)
     complete = bool((model.successor[reached] != UNDEFINED).all())

@@ -33,7 +33,7 @@ Every policy is certified in one way: wrong-answer probability, abstention and c
 with rounding upwards (`controller.py`), and it is returned only if it keeps to alpha and beta.
 
 References: Wald and Wolfowitz, Annals of Mathematical Statistics 19 (1948), for two hypotheses; Altman, Constrained
-Markov Decision Processes (1999), chapter 3.
+Markov Decision Processes (1999).
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ from ascertain.planning.sequential_tests import (
 )
 from ascertain.policy.product import Factor, Product
 from ascertain.quotients.obstruction import find_obstruction
-from ascertain.quotients.quotient import take_quotient
+from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.search.exact import solve
 from ascertain.search.solution import Bounded, Solved
 from ascertain.task.plant_task import PlantTask
@@ -105,11 +105,13 @@ def bound_both_sides(
     beta: Fraction | None = None,
     limits: SearchLimits = DEFAULT_LIMITS,
     *,
+    quotient: Quotient | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> TwoSidedBounds:
     """The best bounds and the best policy that are known here; the risks are the task's unless given.
 
-    `tell` hears what is being done, now and then.
+    Hypotheses in what is returned are those of the task's quotient, which may be given where it is known already.
+    `tell` is called with a sentence on what is being done, now and then.
     """
     alpha = task.alpha if alpha is None else Fraction(alpha)
     beta = task.beta if beta is None else Fraction(beta)
@@ -118,17 +120,12 @@ def bound_both_sides(
             raise TaskError(f"{name} is {risk}; a probability in [0, 1) is needed")
     if isinstance(task, PlantTask):
         return _bound_plant(task, alpha, beta, limits)
-    if find_obstruction(task) is not None and 2 * alpha + beta < 1:
+    quotient = quotient or take_quotient(task)
+    if find_obstruction(task, quotient=quotient) is not None and 2 * alpha + beta < 1:
         return TwoSidedBounds(alpha, beta, None, None)
-    reduced = take_quotient(task).reduced
-    if is_noiseless(reduced):
-        return _without_noise(reduced, alpha, beta, limits)
-    return _Noisy(reduced, alpha, beta, limits, tell or (lambda _: None)).run()
-
-
-def is_noiseless(task: Task) -> bool:
-    """Whether every reading is certain."""
-    return all(len(law) == 1 for law in task.model.laws)
+    if not quotient.reduced.model.is_noisy:
+        return _without_noise(quotient.reduced, alpha, beta, limits)
+    return _Noisy(quotient.reduced, alpha, beta, limits, tell or (lambda _: None)).run()
 
 
 def _without_noise(task: Task, alpha: Fraction, beta: Fraction, limits: SearchLimits) -> TwoSidedBounds:

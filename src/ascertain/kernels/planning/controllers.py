@@ -33,6 +33,7 @@ def iterate_values(
     nodes, options, readings = child.shape
     for sweep in range(sweeps):
         change = 0.0
+        # Nodes are numbered breadth first, so that from the last one on most children are up to date (Gauss-Seidel).
         for v in range(nodes - 1, -1, -1):
             best = stop[v]
             for k in range(options):
@@ -86,7 +87,10 @@ def choose_options(
 def push_forward(
     source: LongArray, target: LongArray, chance: FloatArray, cost_of: FloatArray, now: FloatArray, after: FloatArray
 ) -> float:
-    """Carry the probability `now` along the edges into `after`; return the expected cost of the step."""
+    """Carry the probability `now` along the edges into `after`; return the expected cost of the step.
+
+    Only nonnegative numbers are added and multiplied, each edge once: `planning/controller.py` bounds the rounding.
+    """
     spent = 0.0
     for k in range(len(now)):
         after[k] = 0.0
@@ -106,10 +110,11 @@ def accumulate_visits(
     sweeps: int,
     tolerance: float,
 ) -> int:
-    """Add up in `total` what ever comes to each node, passing on what is there `now`; return how many sweeps.
+    """Add up in `total` what ever comes to each node, beginning with what is there `now`; return how many sweeps.
 
-    Nodes pass on in their order, at once, so that most of it is done in the first sweeps; it ends when the mass of what
-    is still on its way is at most `tolerance`.
+    This solves total = now + total @ P, P being the substochastic matrix of the factors. Each node hands on what it has
+    in its turn, first node first, so that most of it is done in the first sweeps. It ends when the mass of what is
+    still on its way is at most `tolerance`.
     """
     nodes, readings = child.shape
     for sweep in range(sweeps):
@@ -133,22 +138,25 @@ def accumulate_visits(
 
 @kernel
 def accumulate_outcomes(
-    child: IntArray, factor: FloatArray, own: FloatArray, worth: FloatArray, sweeps: int, tolerance: float
+    child: IntArray, factor: FloatArray, own: FloatArray, total: FloatArray, sweeps: int, tolerance: float
 ) -> int:
-    """`worth[v, i]` becomes own[v, i] and what follows it, by sweeps from the last node; return how many were made."""
+    """`total[v, i]` becomes own[v, i] and what follows it, by sweeps from the last node; return how many were made.
+
+    This solves total = own + P @ total for each column i, from whatever is in `total` at first (Gauss-Seidel).
+    """
     nodes, readings = child.shape
     width = own.shape[1]
     for sweep in range(sweeps):
         change = 0.0
         for v in range(nodes - 1, -1, -1):
             for i in range(width):
-                total = own[v, i]
+                new = own[v, i]
                 for y in range(readings):
                     w = child[v, y]
                     if w >= 0:
-                        total += factor[v, y] * worth[w, i]
-                change = max(change, abs(total - worth[v, i]) / (abs(total) + 1.0))
-                worth[v, i] = total
+                        new += factor[v, y] * total[w, i]
+                change = max(change, abs(new - total[v, i]) / (abs(new) + 1.0))
+                total[v, i] = new
         if change <= tolerance:
             return sweep + 1
     return sweeps
