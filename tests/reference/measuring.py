@@ -59,7 +59,7 @@ def _measure_tree(tree: CertifiedTree, v: int, num_runs: int, random: Random) ->
     """The largest sum, over paths from v, of what the tests of its nodes are measured to err."""
     node = tree.node[v]
     own = NONE
-    if node is not None and node.test is not None and node.test.policy is not None:
+    if node.test is not None:
         own = _Runs(node.test.policy.graph.tables.task, node.test.policy, random).measure_worst(num_runs)
     below = [_measure_tree(tree, child, num_runs, random) for child in tree.children[v]]
     return own + max(below, key=lambda one: one.estimate, default=NONE)

@@ -108,6 +108,7 @@ def build_graph(
     return GraphBuilder(tables, cap, rival_part, action_filter, max_nodes).build(start)
 
 
+@final
 class GraphBuilder:
     """Information states met so far, and how the graph grows from them."""
 

@@ -161,6 +161,7 @@ class BranchBound:
     mixed: LeafMixture
 
 
+@final
 class ColumnPool:
     """Columns that partial policies go on with, and column generation for each partial policy."""
 
@@ -221,6 +222,7 @@ class ColumnPool:
         self, partial: PartialPolicy, rounds: int, prices: Prices, enough: float = 1e-3, target: float = np.inf
     ) -> BranchBound:
         """Add columns at the mixture's prices until they hardly make it cheaper, or the bound is at the target."""
+        # As in `ColumnGeneration.generate`: two of three rounds stay half-way to the best prices, against oscillation.
         best = self.add_best(partial, prices), prices
         mixed = self.mix(partial)
         for turn in range(rounds):
@@ -241,6 +243,7 @@ class ColumnPool:
 
     def forget(self, mixed: LeafMixture) -> LeafMixture:
         """Leave columns out of the pool that are not used, except for the newest."""
+        # Without leaves nothing is used, and the newest stay.
         used: BoolArray = mixed.share.max(axis=0, initial=0.0) > SLIGHT
         used[-NEWEST:] = True
         keep = np.flatnonzero(used)

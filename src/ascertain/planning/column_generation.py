@@ -105,6 +105,7 @@ class Mixture:
     """What the mixture costs, approximately; never far below `lower`."""
 
 
+@final
 class ColumnGeneration:
     """A belief graph prepared for stopping problems at prices of each group, and for the master program."""
 
@@ -208,6 +209,7 @@ class ColumnGeneration:
         found = list(columns) or [self.solve(self.uniform_prices(size), forbidden) for size in FIRST_PRICES]
         best: tuple[Fraction, Prices] | None = None
         for turn in range(rounds):
+            # Two of three rounds stay half-way to the best prices so far, against oscillation; the third is free.
             value, _, prices = self.mix(found)
             if best is not None and turn % 3:
                 prices = prices.towards(best[1], 0.5)

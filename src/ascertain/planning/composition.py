@@ -235,6 +235,7 @@ class _Composition:
                 ]
                 row.append(min(found, default=(math.inf, 0)))
             table[i] = row
+        # Down from the root: each site takes its part, and what is left goes to every child, as paths share nothing.
         parts = [Fraction(0)] * len(self.sites)
         stack = [(0, GRID)]
         while stack:

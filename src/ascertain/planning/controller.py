@@ -57,7 +57,7 @@ class FiniteStateController:
             return Abstain("none of these: a reading that no hypothesis left explains")
         choice, tables = int(self.choice[v]), self.graph.tables
         if choice == ABSTAIN:
-            return Abstain("the evidence does not pay for an answer")
+            return Abstain("the evidence is not enough for an answer at these risks")
         if choice < 0:
             said = -1 - choice
             return Answer(said if tables.slots == "named" else int(tables.task.label[holds[said]]))
@@ -158,6 +158,7 @@ class _Chain:
 
     def explore(self) -> None:
         """Number the points that can be reached, and list the edges; an unexpected reading leads to a sink."""
+        # A point has the number (node * slots + slot) * states + state; the start is node 0, where h is in slot h.
         begin = self.h * self.num_states + int(self.tables.task.state[self.h])
         frontier: LongArray = np.array([begin], dtype=np.int64)
         seen = np.zeros(self.graph.size * self.tables.num_slots * self.num_states, dtype=np.bool_)
@@ -169,6 +170,7 @@ class _Chain:
             fresh = np.unique(np.concatenate([target[target >= 0] for _, target, _ in layer]))
             frontier = fresh[~seen[fresh]]
             seen[frontier] = True
+        # From here on points are numbered without gaps, and the sink comes last.
         known = np.flatnonzero(seen)
         source, target = (np.concatenate([edge[i] for edge in edges]) for i in range(2))
         self.begin = int(np.searchsorted(known, begin))

@@ -168,6 +168,7 @@ class Derandomisation:
         total: FloatArray = self.pool.spent(partial) + outcomes[rows, assigned].sum(axis=0)
         now = float(search.judge(total[None])[0])
         for _ in range(MAX_REASSIGNMENTS):
+            # `other[i, k]`: what is achieved if leaf i takes column k instead of its own.
             other = total - outcomes[rows, assigned][:, None] + outcomes
             value: FloatArray = search.judge(other.reshape(-1, 3 * n)).reshape(len(rows), -1)
             i, k = divmod(int(value.argmin()), len(self.pool.choices))

@@ -70,9 +70,8 @@ def find_factors(question: PlantTask) -> Factors | None:
         if combination is None:
             return None
         used |= combination
-    if isinstance(question.rule, ExpressionRule | NominalRule) and len(
-        _independent([(0, (t, 0)) for t in targets])
-    ) < len(used):
+    asks_nominal = isinstance(question.rule, ExpressionRule | NominalRule)
+    if asks_nominal and len(_independent([(0, (t, 0)) for t in targets])) < len(used):
         raise LimitError("the nominal bits are fewer than the forms they are sums of; that is not a product of tests")
     chosen = [kept[i] for i in sorted(used)]
     forms = tuple(form for _, form in chosen)
@@ -81,7 +80,7 @@ def find_factors(question: PlantTask) -> Factors | None:
         actions=tuple(a for a, _ in chosen),
         forms=forms,
         costs=tuple(question.cost[a] for a, _ in chosen),
-        asks="nominal" if isinstance(question.rule, ExpressionRule | NominalRule) else "which",
+        asks="nominal" if asks_nominal else "which",
         nominal=tuple(evaluate_form(form, centre) for form in forms),
         differences=_dual_basis([form[0] for _, form in kept], sorted(used)),
         centre=centre,

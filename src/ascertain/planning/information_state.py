@@ -93,7 +93,7 @@ def tabulate_likelihoods(task: Task, slots: Slots = "named") -> LikelihoodTables
     if slots == "nameless" and not may_be_nameless(task):
         raise TaskError("hypotheses without names need labels of their own, and states in ascending order")
     if slots == "ranked" and not is_exchangeable(task):
-        raise TaskError("hypotheses are told by rank only where they are exchangeable, each with a sensor of its own")
+        raise TaskError("hypotheses can be ranked only where they are exchangeable, each with a sensor of its own")
     if task.about == "current":
         raise TaskError("information states are for questions about the start; this one is about the current state")
     model = task.model

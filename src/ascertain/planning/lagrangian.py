@@ -82,6 +82,7 @@ class LagrangianSolution:
     """The lower bound on AO that these prices prove, if the graph has all actions."""
 
 
+@final
 class LagrangianProgram:
     """A belief graph prepared for stopping problems at any prices."""
 
@@ -215,15 +216,13 @@ class _PriceSearch:
         start, total = start_penalties(weights)
         program = LagrangianProgram(self.build_graph(start), total, self.alpha, self.beta)
         graph, grid = program.graph, _PriceGrid(program)
-        first = grid.first_careful()
+        first, careful = grid.first_careful()
         if graph.has_all_actions:
             steps = range(max(0, first + BOUND_STEPS[0]), min(first + BOUND_STEPS[1], len(PRICE_STEPS)))
             bounds = [grid.solve(i).lower for i in steps]
             self.lower = max(bounds if self.lower is None else [self.lower, *bounds])
-        if first == len(PRICE_STEPS):
+        if careful is None:
             return None
-        careful = grid.evaluate(first)
-        assert careful is not None
         found = [careful]
         if first > 0:
             rash, order = grid.solve(first - 1).choice, np.argsort(program.rivals / program.mass, kind="stable")
@@ -278,6 +277,7 @@ class _PriceSearch:
         """Take from the rash choices as many early answers as alpha allows: all, then halves of what failed."""
         early = order[(rash[order] < 0) & (careful[order] >= 0)]
         choice = careful.copy()
+        # Few trials on large graphs, where an evaluation is slow.
         groups, trials = [early], min(self.limits.mixing_trials, 4 + 200_000 // graph.size)
         found: list[CertifiedController] = []
         while groups and trials > 0:
@@ -303,7 +303,6 @@ class _PriceGrid:
         careful = program.solve(float(1 / program.alpha), HARDLY_EVER)
         self.abstain = TIMES * float(careful.value[0]) / program.total
         self.solved: dict[int, LagrangianSolution] = {}
-        self.evaluated: dict[int, CertifiedController | None] = {}
 
     def solve(self, i: int) -> LagrangianSolution:
         if i not in self.solved:
@@ -312,20 +311,17 @@ class _PriceGrid:
             self.solved[i] = self.program.solve(self.prices[i], self.abstain, start)
         return self.solved[i]
 
-    def evaluate(self, i: int) -> CertifiedController | None:
-        """The policy at price i, if it keeps to alpha and beta."""
-        if i not in self.evaluated:
-            program = self.program
-            self.evaluated[i] = fit_horizon(program.graph, self.solve(i).choice, program.alpha, program.beta)
-        return self.evaluated[i]
+    def first_careful(self) -> tuple[int, CertifiedController | None]:
+        """The first price, by bisection, whose policy keeps to alpha and beta, and that policy.
 
-    def first_careful(self) -> int:
-        """The first price, by bisection, whose policy keeps to alpha and beta; the number of prices if none does."""
-        low, high = 0, len(self.prices)
+        If none does, the number of prices and None.
+        """
+        low, high, found = 0, len(self.prices), None
         while low < high:
-            middle = (low + high) // 2
-            if self.evaluate(middle) is not None:
-                high = middle
+            middle, program = (low + high) // 2, self.program
+            certified = fit_horizon(program.graph, self.solve(middle).choice, program.alpha, program.beta)
+            if certified is not None:
+                high, found = middle, certified
             else:
                 low = middle + 1
-        return low
+        return low, found

@@ -127,6 +127,7 @@ class LocalSearch:
             if decision >= 0:
                 child, factor = self.graph.child[here, decision], self.graph.factor[here, decision]
                 other = other + (factor[:, :, None] * outcomes[np.maximum(child, 0)]).sum(axis=1)
+            # First order: what changes at v, times the visits of v, is added to what the policy achieves now.
             value = self.judge(outcomes[0] + visits[here, None] * (other - outcomes[here]))
             k = int(value.argmin())
             if best is None or value[k] < best[0]:

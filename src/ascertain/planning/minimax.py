@@ -183,6 +183,7 @@ class _Rounding:
         """Forbid all but the commonest decision at the node where columns disagree most; None where they hardly do."""
         used = [k for k, share in enumerate(mixture.share) if share > 1e-6]
         choice = np.array([mixture.columns[k].choice for k in used])
+        # `met[k, v]`: how often column k, by its share, meets node v under the hypothesis that makes v likeliest.
         often = self.graph.weight.max(axis=1)
         met = np.array([mixture.share[k] * mixture.columns[k].visits * often for k in used])
         commonest = choice[met.argmax(axis=0), np.arange(self.graph.size)]

@@ -78,6 +78,7 @@ class MostInformative(AbstractActionFilter):
             if self.preference is not None:
                 worth = worth * (1 + self.preference[h] + self.preference[g])
             score[both] += (root[both, h] * root[both, g])[:, None] * worth
+        # Ties go to the action of the lowest number, so that what is built does not depend on the sorting.
         score = np.where(allowed, score, -1.0)
         best = np.argsort(-score, axis=1, kind="stable")[:, : self.num_options]
         return np.where(np.take_along_axis(allowed, best, axis=1), best, NOWHERE).astype(np.int32)
@@ -214,6 +215,7 @@ class _Growth:
 
     def round(self) -> None:
         """Lead edges into nodes that were not expanded to expanded ones that claim no more evidence."""
+        # Nodes with the same states are compared among themselves: (not expanded, expanded) for each pattern of states.
         target = np.arange(self.size, dtype=np.int32)
         alike: dict[bytes, tuple[list[int], list[int]]] = {}
         for v in range(self.size):
@@ -223,7 +225,7 @@ class _Growth:
                 known = np.array(expanded[:MAX_CANDIDATES])
                 for v in loose:
                     modest = known[(self.penalty[known] <= self.penalty[v]).all(axis=1)]
-                    if len(modest):
+                    if len(modest):  # penalties of eliminated hypotheses would drown the others
                         kept = np.minimum(self.penalty[modest], 100 * UNIT).sum(axis=1)
                         target[v] = modest[int(kept.argmax())]
         self.child = np.where(self.child == NOWHERE, NOWHERE, target[np.maximum(self.child, 0)]).astype(np.int32)

@@ -176,6 +176,7 @@ def split_best(
         more, less = (evaluate_test(_symmetric_test(flips[i], j, share), 1).readings for j in (k + 1, k))
         return costs[i] * (more - less)
 
+    # Greedily up the convex hull, and then down again, the dearest first, where the last raise was more than needed.
     total = sum((wrong(i, 1) for i in range(m)), Fraction(0))
     while total > alpha:
         i = max(range(m), key=lambda j: (wrong(j, k[j]) - wrong(j, k[j] + 1)) / price(j, k[j]))

@@ -37,9 +37,8 @@ from ascertain.bounds.information import PairwiseBound, bound_by_information
 from ascertain.bounds.plant import bound_plant
 from ascertain.bounds.program import ProgramBound, bound_by_program
 from ascertain.errors import LimitError, TaskError
-from ascertain.model.noisy import NoisyMachine
+from ascertain.model.named import register
 from ascertain.planning.composition import Split, compose, skeleton
-from ascertain.planning.controller import CertifiedController
 from ascertain.planning.factors import Factors, find_factors
 from ascertain.planning.information_state import Slots, smallest_slots
 from ascertain.planning.lagrangian import search_prices
@@ -58,6 +57,7 @@ from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.search.exact import solve
 from ascertain.search.solution import Bounded, Solved
 from ascertain.task.plant_task import PlantTask
+from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from ascertain.types import FloatArray
 
@@ -183,11 +183,6 @@ class _Noisy:
         if self.best is None or cost < self.best[0]:
             self.best = cost, policy, risk
 
-    def offer_controller(self, name: str, found: CertifiedController | None) -> None:
-        self.upper[name] = None
-        if found is not None:
-            self.offer(name, found.cost, found.policy, found.risk.worst[:2])
-
     def note_prices(self, lower: Fraction) -> None:
         self.lower["prices"] = max(lower, self.lower.get("prices") or Fraction(0))
 
@@ -226,7 +221,8 @@ class _Noisy:
             )
         except LimitError:
             return False
-        self.offer_controller(name, found.best)
+        if found.best is not None:
+            self.offer(name, found.best.cost, found.best.policy, found.best.risk.worst[:2])
         if found.lower is not None:
             self.note_prices(found.lower)
         return found.lower is not None
@@ -251,7 +247,8 @@ class _Noisy:
             found = find_minimax_policy(self.task, self.alpha, self.beta, self.limits)
             self.note_prices(found.lower)
             self.lower["openings"] = found.branched
-            self.offer_controller("balanced", found.best)
+            if found.best is not None:
+                self.offer("balanced", found.best.cost, found.best.policy, found.best.risk.worst[:2])
 
 
 def _bound_plant(question: PlantTask, alpha: Fraction, beta: Fraction, limits: SearchLimits) -> TwoSidedBounds:
@@ -275,19 +272,8 @@ def _bound_plant(question: PlantTask, alpha: Fraction, beta: Fraction, limits: S
 
 
 def _one_factor(factors: Factors, alpha: Fraction, beta: Fraction) -> Task:
-    """One bit and what reads it."""
-    f = factors.flip
-    model = NoisyMachine(
-        states=("0", "1"),
-        actions=("read",),
-        readings=("0", "1"),
-        successor=np.array([[0], [1]], dtype=np.int32),
-        law=np.array([[0], [1]], dtype=np.int32),
-        laws=(((0, 1 - f), (1, f)), ((0, f), (1, 1 - f))),
-    )
-    ends = np.arange(2, dtype=np.int32)
-    cost = (max(factors.costs),)
-    return Task(model=model, state=ends, label=ends, labels=("0", "1"), cost=cost, alpha=alpha, beta=beta)
+    """One bit and what reads it, at the cost of the dearest."""
+    return pose(register(1, factors.flip), default_cost=max(factors.costs), alpha=alpha, beta=beta)
 
 
 def _test_each(factors: Factors, alpha: Fraction, beta: Fraction) -> tuple[Any, Values, Risk]:
