@@ -7,11 +7,13 @@ its top, or a package of their own with an entry point in the group `ascertain.f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, final
+
+import numpy as np
 
 from ascertain.errors import FileError, ModelError, did_you_mean
 from ascertain.model.abstract import AbstractMachine, AbstractModel
@@ -20,6 +22,7 @@ from ascertain.model.files.text import read_text, write_whole
 from ascertain.model.hidden import HiddenModel
 from ascertain.model.network import BooleanNetwork
 from ascertain.registry import Registry
+from ascertain.types import UNDEFINED, IntArray
 
 AnyModel: TypeAlias = AbstractMachine | BooleanPlant | HiddenModel
 Options: TypeAlias = Mapping[str, Any]
@@ -132,6 +135,15 @@ def check_size(where: str, num_states: int, num_actions: int) -> tuple[int, int]
             f"that are read; use fewer of either"
         )
     return num_states, num_actions
+
+
+def fill_tables(shape: tuple[int, int], rows: Sequence[tuple[int, ...]]) -> tuple[IntArray, IntArray]:
+    """The tables of successors and of behaviours from rows (state, action, behaviour, next state)."""
+    s, a, y, t = np.array(rows, dtype=np.int32).reshape(-1, 4).T
+    successor = np.full(shape, UNDEFINED, dtype=np.int32)
+    behaviour = successor.copy()
+    successor[s, a], behaviour[s, a] = t, y
+    return successor, behaviour
 
 
 def find_format(path: str | Path) -> Format:

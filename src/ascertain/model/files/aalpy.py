@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ascertain.errors import ModelError, import_extra
+from ascertain.model.files import fill_tables
 from ascertain.model.machine import Machine
 from ascertain.types import UNDEFINED
 
@@ -50,10 +51,7 @@ def from_aalpy(automaton: Any) -> Machine:
                     f"state {state.state_id!r} leads to {target.state_id!r}, which is not among the states"
                 )
             rows.append((s, actions.of(letter), readings.of(_output(state, letter, target)), number[id(target)]))
-    s, a, y, t = np.array(rows, dtype=np.int32).reshape(-1, 4).T
-    successor = np.full((len(number), len(actions.number)), UNDEFINED, dtype=np.int32)
-    output = successor.copy()
-    successor[s, a], output[s, a] = t, y
+    successor, output = fill_tables((len(number), len(actions.number)), rows)
     return Machine(
         states=tuple(str(state.state_id) for state in automaton.states),
         actions=tuple(actions.number),

@@ -30,7 +30,7 @@ from typing import Any, NoReturn, cast, final
 import numpy as np
 
 from ascertain.errors import FileError, ModelError
-from ascertain.model.files import Format, Options, Read, check_size
+from ascertain.model.files import Format, Read, check_size, fill_tables
 from ascertain.model.files.dot_labels import LabelError, json_text, read_pairs
 from ascertain.model.files.dot_syntax import KEYWORDS, Attributes, Digraph, id_text, parse_graph
 from ascertain.model.files.json_text import NotStrict, decode_json
@@ -45,20 +45,15 @@ BARE = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 def parse_dot(text: str, name: str) -> Machine:
     """The machine in the text of a .dot file; `name` begins every error message."""
-    return machine_of(parse_graph(text, name))
-
-
-def machine_of(graph: Digraph) -> Machine:
-    """The machine that a digraph draws."""
     try:
-        return _Builder(graph).machine()
+        return _Builder(parse_graph(text, name)).machine()
     except ModelError as error:
-        raise FileError(f"{graph.where}: {error}") from None
+        raise FileError(f"{name}: {error}") from None
 
 
 @final
 class _Builder:
-    """The numbering of states, actions and readings, and the transitions as four columns and where each stands."""
+    """The numbering of states, actions and readings, and the transitions as rows of four numbers."""
 
     def __init__(self, graph: Digraph) -> None:
         self.graph = graph
@@ -70,21 +65,18 @@ class _Builder:
         self.starts = _find_starts(graph)
         self.state = _numbered(node for node in graph.nodes if node not in self.starts)
         self.initial: dict[int, int] = {}
-        self.rows: list[tuple[int, int, int, int, int]] = []
+        self.rows: list[tuple[int, int, int, int]] = []
+        self.offsets: list[int] = []
+        """Where each row stands in the text."""
 
     def machine(self) -> Machine:
         self.read_edges()
         self.check_something()
-        columns = np.array(self.rows, dtype=np.int64).reshape(-1, 5)
-        s, a, y, t, _ = columns.T
         shape = check_size(self.graph.where, len(self.state), len(self.action))
-        cell = s * shape[1] + a
-        if np.unique(cell).size < cell.size:
+        successor, output = fill_tables(shape, self.rows)
+        # Where two rows are about one cell, fewer cells are filled than there are rows.
+        if np.count_nonzero(successor != UNDEFINED) < len(self.rows):
             self.fail_on_repetition()
-        successor = np.full(shape, UNDEFINED, dtype=np.int32)
-        output = successor.copy()
-        successor[s, a] = t
-        output[s, a] = y
         states = tuple(self.name_of(node) for node in self.state)
         return Machine(
             states=states,
@@ -98,7 +90,7 @@ class _Builder:
 
     def read_edges(self) -> None:
         """Number what the labels say, each spelling of attributes once, in the order of the text."""
-        state, starts, rows = self.state, self.starts, self.rows
+        state, starts, rows, offsets = self.state, self.starts, self.rows, self.offsets
         known: dict[int, list[tuple[int, int]]] = {}
         for tail, head, attributes, offset in self.graph.edges:
             if tail in starts or head in starts:
@@ -109,7 +101,8 @@ class _Builder:
                 pairs = known[id(attributes)] = self.number_pairs(tail, head, attributes, offset)
             s, t = state[tail], state[head]
             for a, y in pairs:
-                rows.append((s, a, y, t, offset))
+                rows.append((s, a, y, t))
+                offsets.append(offset)
             if len(rows) > len(self.graph.edges):
                 self.graph.check_number(len(rows), offset)
 
@@ -165,7 +158,7 @@ class _Builder:
         """Name the first transition whose state and action were given before."""
         seen: dict[tuple[int, int], tuple[int, int, int]] = {}
         states, actions, readings = tuple(self.state), tuple(self.action), tuple(self.reading)
-        for s, a, y, t, offset in self.rows:
+        for (s, a, y, t), offset in zip(self.rows, self.offsets, strict=True):
             if (s, a) not in seen:
                 seen[s, a] = y, t, offset
                 continue
@@ -330,8 +323,4 @@ def _appearing(successor: IntArray, output: IntArray | None) -> list[int]:
     return list(dict.fromkeys(values.tolist()))
 
 
-def _read(text: str, where: str, _: Options) -> Read:
-    return Read(parse_dot(text, where))
-
-
-DOT = Format("DOT", (".dot", ".gv"), _read, write_dot, (Machine,))
+DOT = Format("DOT", (".dot", ".gv"), lambda text, where, _: Read(parse_dot(text, where)), write_dot, (Machine,))

@@ -30,17 +30,14 @@ from collections.abc import Collection
 from fractions import Fraction
 from typing import Any, cast, final
 
-import numpy as np
-
 from ascertain.errors import FileError, ModelError
-from ascertain.model.files import Format, Options, Read, check_size
+from ascertain.model.files import Format, Read, check_size, fill_tables
 from ascertain.model.files.json_text import find_repeated, named, near, near_or_all, parse_json
 from ascertain.model.files.json_write import FORMAT, VERSION, write_json
 from ascertain.model.hidden import Belief, HiddenModel, JointLaw, make_joint
 from ascertain.model.machine import Machine
 from ascertain.model.noisy import Law, NoisyMachine, make_law
 from ascertain.rational import have_small_denominator, rational_field
-from ascertain.types import UNDEFINED
 
 HIDDEN_KEYS = ("format", "version", "initial", "transitions", "states", "actions", "readings")
 KEYS = (*HIDDEN_KEYS, "laws", "origin")
@@ -66,11 +63,13 @@ def parse_model_data(data: object, where: str) -> Machine | NoisyMachine | Hidde
         raise FileError(f"{where}: {error}") from None
 
 
-def _read(text: str, where: str, _: Options) -> Read:
-    return Read(parse_model_data(parse_json(text, where), where))
-
-
-JSON = Format("JSON", (".json",), _read, write_json, (Machine, NoisyMachine, HiddenModel))
+JSON = Format(
+    "JSON",
+    (".json",),
+    lambda text, where, _: Read(parse_model_data(parse_json(text, where), where)),
+    write_json,
+    (Machine, NoisyMachine, HiddenModel),
+)
 
 
 def _check_keys(fields: dict[str, Any], where: str, known: tuple[str, ...], transition: str) -> None:
@@ -207,10 +206,7 @@ def _read_machine(said: _Fields) -> Machine | NoisyMachine:
         cells.append((s, a, k, said.target(target, source, action, i)))
         said.claim(source, action, i)
     shape = check_size(said.where, len(said.state.number), len(said.action.number))
-    s, a, k, t = np.array(cells, dtype=np.int32).reshape(-1, 4).T
-    successor = np.full(shape, UNDEFINED, dtype=np.int32)
-    behaviour = successor.copy()
-    successor[s, a], behaviour[s, a] = t, k
+    successor, behaviour = fill_tables(shape, cells)
     rest: dict[str, Any] = {"initial": initial, "successor": successor}
     rest["origin"] = tuple(said.names("origin", distinct=False) or ())
     if noisy:

@@ -31,7 +31,7 @@ from fractions import Fraction
 from typing import NoReturn, final
 
 from ascertain.errors import FileError, LimitError
-from ascertain.model.files import Format, Option, Options, Read
+from ascertain.model.files import Format, Option, Read
 from ascertain.model.files.json_text import named
 from ascertain.model.files.pomdp_rows import InexactRows, LawRow, settle_row, show_sum
 from ascertain.model.files.pomdp_syntax import MAX_KEPT, RESERVED, PomdpParser
@@ -252,13 +252,16 @@ def _number(value: Fraction) -> str:
     return str(value)
 
 
-def _read(text: str, where: str, options: Options) -> Read:
-    return parse_pomdp(text, where, options["inexact_rows"])
-
-
 _INEXACT_ROWS = Option(
     "inexact_rows",
     "inexact_rows is for .POMDP files; the rows of other models sum to one",
     ("refused", "renormalised"),
 )
-POMDP = Format("Cassandra's POMDP", (".pomdp",), _read, write_pomdp, (HiddenModel,), (_INEXACT_ROWS,))
+POMDP = Format(
+    "Cassandra's POMDP",
+    (".pomdp",),
+    lambda text, where, options: parse_pomdp(text, where, options["inexact_rows"]),
+    write_pomdp,
+    (HiddenModel,),
+    (_INEXACT_ROWS,),
+)
