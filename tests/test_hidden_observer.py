@@ -26,7 +26,7 @@ from ascertain.policy.verdict import Abstained, Certified
 from ascertain.problem.observer import pose_observer
 from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import HiddenProblem, read_any_problem
-from ascertain.problem.truth import draw_belief
+from ascertain.problem.truth import draw_truth
 from ascertain.task.bank import uniform_bank
 from ascertain.task.hidden_task import Beliefs, HiddenTask, pose_hidden
 from tests.conftest import ROOT
@@ -271,7 +271,7 @@ def test_a_seed_reproduces_a_run_and_seeds_differ() -> None:
 
 def test_what_is_true_of_a_simulated_plant_is_drawn_or_stated(tmp_path: Path) -> None:
     problem = read(ROOT / "examples" / "tiger" / "where.toml")
-    assert {draw_belief(problem, seed) for seed in range(20)} == {certain(0), certain(1)}
+    assert {draw_truth(problem, seed).start for seed in range(20)} == {certain(0), certain(1)}
     named = open_plant("simulated:1:tiger-right", problem)
     assert isinstance(named, SimulatedHiddenPlant) and named.start == certain(1)
     with pytest.raises(TaskError, match="--plant: 'tiger-rigt' is not a hypothesis; did you mean 'tiger-right'"):
@@ -283,7 +283,7 @@ def test_what_is_true_of_a_simulated_plant_is_drawn_or_stated(tmp_path: Path) ->
         ', sure = { tiger-left = 1 } } }\n[observe]\nnominal = "even"\npolicy = "staged"\n'
     )
     posed = read(path)
-    begun = Counter(draw_belief(posed, seed) == posed.task.belief[0] for seed in range(200))
+    begun = Counter(draw_truth(posed, seed).start == posed.task.belief[0] for seed in range(200))
     assert begun[True] > 120, "the nominal is true half of the time, and each hypothesis else"
     state = open_plant("simulated:1:tiger-right", posed)
     assert isinstance(state, SimulatedHiddenPlant) and state.start == certain(1)

@@ -75,11 +75,11 @@ def test_a_simulated_plant_refuses_what_its_model_does_not_define() -> None:
 
 def test_the_truth_of_a_seed_is_a_hypothesis_and_always_the_same() -> None:
     problem = read_problem(LAMP / "lamp.toml")
-    truths = [draw_truth(problem, seed).state for seed in range(40)]
-    assert truths == [draw_truth(problem, seed).state for seed in range(40)]
+    truths = [draw_truth(problem, seed).start for seed in range(40)]
+    assert truths == [draw_truth(problem, seed).start for seed in range(40)]
     assert set(truths) == {0, 1}
     valve = read_problem(ROOT / "examples" / "valve" / "leak.toml")
-    assert {draw_truth(valve, seed).state for seed in range(300)} == set(valve.task.state.tolist())
+    assert {draw_truth(valve, seed).start for seed in range(300)} == set(valve.task.state.tolist())
 
 
 OPERATION = """
@@ -127,7 +127,7 @@ def test_the_truth_after_an_operation_is_the_end_of_a_run_that_agrees_with_trust
                 state, _ = plant.step(state, name)
             tapped = state >> plant.commands[plant.actions.index(command)].tap & 1
             assert not trusted or tapped == int(reading)
-        assert state == truth.state == end_of_run(operation, truth.replacements)
+        assert state == truth.start == end_of_run(operation, truth.replacements)
         counts.add(len(instead))
         for t, word in instead.items():
             assert word in operation.alternatives[int(operation.sent[t])]

@@ -15,7 +15,7 @@ from ascertain.observer.names import PolicyName
 from ascertain.observer.probing import default_probing
 from ascertain.observer.settings import ObserverSettings
 from ascertain.problem.operation import pose_operation
-from ascertain.problem.problem import AnyProblem, HiddenProblem
+from ascertain.problem.problem import AnyProblem
 from ascertain.rational import rational_field
 from ascertain.task.bank import Bank
 from ascertain.task.question import AbstractQuestion
@@ -46,7 +46,7 @@ def pose_observer(
     if alpha is not None:
         question = replace(question, alpha=rational_field(alpha, "alpha", TaskError))
     operation = None
-    if not isinstance(problem, HiddenProblem) and problem.operation is not None:
+    if problem.operation is not None:
         operation = pose_operation(problem)
     nominal = _nominal(problem, question, operation)
     make_bank = _make_bank(problem, question, operation, against)

@@ -10,8 +10,8 @@ from ascertain.errors import TaskError
 from ascertain.plant import PlantContext, Prompt, find_kind
 from ascertain.plant.abstract import AbstractPlant, as_plant
 from ascertain.plant.replayed import Recorded
-from ascertain.problem.problem import AnyProblem, HiddenProblem
-from ascertain.problem.truth import draw_belief, draw_truth
+from ascertain.problem.problem import AnyProblem
+from ascertain.problem.truth import draw_truth
 from ascertain.task.log import read_log
 
 MAX_TIMEOUT = 86400.0
@@ -28,9 +28,7 @@ def open_plant(
     model = problem.question.model
 
     def find_start(seed: int, name: str) -> Any:
-        if name:
-            return problem.question.start_named(name, "--plant")
-        return draw_belief(problem, seed) if isinstance(problem, HiddenProblem) else draw_truth(problem, seed).state
+        return problem.question.start_named(name, "--plant") if name else draw_truth(problem, seed).start
 
     def read_recording(path: Path) -> Iterator[Recorded]:
         blank = "" if "" in model.readings else None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias, cast
 
 from ascertain.errors import AscertainError, FileError, LimitError, TaskError
 from ascertain.model import BooleanPlant, Model
@@ -97,6 +97,8 @@ class HiddenProblem:
     sources: tuple[Path, ...]
     """The files that it was read from; none of them should be written over."""
     observe: ObserveSection = field(default_factory=ObserveSection)
+    operation: ClassVar[None] = None
+    """Logs are followed on machines and Boolean plants only."""
 
     @property
     def question(self) -> HiddenTask:

@@ -10,47 +10,38 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 from ascertain.bank.operation import Operation, Replacement, Word
 from ascertain.errors import TaskError
 from ascertain.model.boolean import BooleanPlant
-from ascertain.model.hidden import Belief
 from ascertain.problem.operation import pose_operation
-from ascertain.problem.problem import HiddenProblem, Problem
+from ascertain.problem.problem import AnyProblem
 from ascertain.types import UNDEFINED, State
 
 DRAWS = 1000
-"""Runs that are drawn before one without replacements is taken instead."""
+"""Runs that are drawn before one without replacements is taken: by then the trusted readings rule out nearly all."""
 
 
 @final
 @dataclass(frozen=True)
 class Truth:
-    """The state that the plant is in before the first fresh reading, and what was replaced in the operation."""
+    """What the plant begins with, before the first fresh reading, and what was replaced in the operation."""
 
-    state: State
+    start: Any
+    """A state, or on a hidden model a belief."""
     replacements: tuple[Replacement, ...] = ()
 
 
-def draw_truth(problem: Problem, seed: int) -> Truth:
+def draw_truth(problem: AnyProblem, seed: int) -> Truth:
     """The truth that belongs to a seed."""
     chance = random.Random(f"truth {seed}")  # noqa: S311  a simulation must be repeatable, not secret
     if problem.operation is not None:
         return draw_run(pose_operation(problem), chance)
     question, nominal = problem.question, problem.observe.nominal
     if nominal is not None and chance.random() < 0.5:
-        return Truth(question.model.state_named(nominal, f"{problem.path}: [observe] nominal"))
+        return Truth(question.start_named(nominal, f"{problem.path}: [observe] nominal"))
     return Truth(question.start_of(chance.randrange(question.num_hypotheses)))
-
-
-def draw_belief(problem: HiddenProblem, seed: int) -> Belief:
-    """The belief that a plant of a hidden model begins with, which belongs to a seed."""
-    chance = random.Random(f"truth {seed}")  # noqa: S311  a simulation must be repeatable, not secret
-    task, nominal = problem.task, problem.observe.nominal
-    if nominal is not None and chance.random() < 0.5:
-        return task.belief[task.candidate_named(nominal, f"{problem.path}: [observe] nominal")]
-    return task.belief[chance.randrange(task.num_hypotheses)]
 
 
 def draw_run(operation: Operation, chance: random.Random) -> Truth:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def command(
     file: Annotated[
         Path,
-        typer.Argument(help="A model (.dot, .json, .kiss2, .bnet, .pomdp, Boolean plant .toml) or a problem (.toml)."),
+        typer.Argument(help="A model (.dot, .json, .pomdp and others, see docs/formats.md) or a problem (.toml)."),
     ],
     as_json: AsJson = False,
 ) -> None:

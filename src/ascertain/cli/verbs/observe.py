@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ascertain.cli.options import AsJson, CertificateFile, ProblemFile
+from ascertain.plant import list_kinds
 
 if TYPE_CHECKING:
     from ascertain.pipeline.observe import Observed
@@ -21,7 +22,7 @@ def command(
         typer.Option(
             "--plant",
             metavar="PLANT",
-            help="simulated:SEED[:STATE], exec:COMMAND, tcp://HOST:PORT, replay:FILE, or manual: (you type readings).",
+            help=f"{list_kinds()}.",
         ),
     ],
     policy: Annotated[
