@@ -27,9 +27,6 @@ from ascertain.model.files.json_model import parse_model_data
 from ascertain.model.hidden import HiddenModel, as_hidden, certain, keep_readings, make_belief, propagate
 from ascertain.pipeline.settle import settle
 from ascertain.problem.problem import HiddenProblem, read_any_problem, read_problem
-from ascertain.quotients.hidden import (
-    find_hidden_obstruction,
-)
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.quotients.quotient import take_quotient
 from ascertain.search.exact import solve
@@ -113,7 +110,11 @@ def test_a_hidden_question_is_refused_where_a_machine_is_needed() -> None:
     task = pose_hidden(TIGER)
     with pytest.raises(TaskError, match="posed with pose_hidden"):
         pose(TIGER)  # type: ignore[arg-type]
-    for function in (take_quotient, find_obstruction, solve, settle):
+    assert take_quotient(task).num_classes == 2
+    assert find_obstruction(task) is None
+    with pytest.raises(TaskError, match="a tolerance is for the laws of a machine"):
+        take_quotient(task, tolerance=F(1, 10))  # type: ignore[call-overload]
+    for function in (solve, settle):
         with pytest.raises(TaskError, match="a HiddenTask is not a Task on a machine"):
             function(task)  # type: ignore[arg-type]
 
@@ -271,7 +272,7 @@ def test_a_problem_file_may_be_about_a_hidden_model(tmp_path: Path) -> None:
     problem = read_any_problem(path)
     assert isinstance(problem, HiddenProblem)
     assert problem.task.name == ("mixed", "second", "third")
-    found = find_hidden_obstruction(problem.task)
+    found = find_obstruction(problem.task)
     assert found is not None
     assert found.pair == (1, 2)
     assert found.groups == (("mixed",), ("second", "third"))

@@ -13,7 +13,7 @@ from hypothesis import given
 from ascertain.errors import LimitError
 from ascertain.model import Machine
 from ascertain.model.noisy import with_flip
-from ascertain.quotients import obstruction as obstruction_module
+from ascertain.quotients import separation
 from ascertain.quotients.obstruction import coarsen, find_obstruction
 from ascertain.quotients.separation import measure_pairs
 from tests.by_hand import build, identify
@@ -139,11 +139,11 @@ def test_noise_does_not_obstruct_what_readings_tell_apart():
 
 def test_too_many_classes_of_a_partial_machine_are_refused(monkeypatch):
     machine = build([[0, 0], [-1, 1], [2, 2]], [[0, 0], [-1, 0], [1, 0]])
-    monkeypatch.setattr(obstruction_module, "MOST_CLASSES", 2)
+    monkeypatch.setattr(separation, "MOST_CLASSES", 2)
     with pytest.raises(LimitError, match="3 classes of states"):
         find_obstruction(identify(machine))
-    monkeypatch.setattr(obstruction_module, "MOST_CLASSES", 3)
-    monkeypatch.setattr(obstruction_module, "MOST_OPEN", 1)
+    monkeypatch.setattr(separation, "MOST_CLASSES", 3)
+    monkeypatch.setattr(separation, "MOST_OPEN", 1)
     with pytest.raises(LimitError, match="agree in every action"):
         find_obstruction(identify(machine))
 

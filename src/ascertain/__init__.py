@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from ascertain.quotients.separation import separating_word as separating_word
     from ascertain.quotients.obstruction import find_obstruction as find_obstruction
     from ascertain.quotients.hidden import take_hidden_quotient as take_hidden_quotient
-    from ascertain.quotients.hidden import find_hidden_obstruction as find_hidden_obstruction
+    from ascertain.quotients.obstruction import find_hidden_obstruction as find_hidden_obstruction
 
     # how well it can be done
     from ascertain.search.exact import solve as solve
@@ -154,7 +154,7 @@ _HOME = {
     "separating_word": "quotients.separation",
     "find_obstruction": "quotients.obstruction",
     "take_hidden_quotient": "quotients.hidden",
-    "find_hidden_obstruction": "quotients.hidden",
+    "find_hidden_obstruction": "quotients.obstruction",
     # how well it can be done
     "solve": "search.exact",
     "Solved": "search.solution",

@@ -33,7 +33,6 @@ from ascertain.policy.verdict import Abstained, Certified
 from ascertain.problem.observer import pose_observer
 from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import AnyProblem, as_problem
-from ascertain.quotients.hidden import find_hidden_obstruction
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.task.canonical import fraction_text
 from ascertain.task.hidden_task import HiddenTask
@@ -183,11 +182,9 @@ def _list_warnings(question: AbstractQuestion) -> list[str]:
         found.append(
             "alpha is 0, so a rival is beaten only by a reading that it can never show; set [risk] alpha, or --alpha"
         )
-    obstruction = None
-    if isinstance(question, HiddenTask) and question.model.num_states <= MAX_OBSTRUCTED:
-        obstruction = find_hidden_obstruction(question)
-    elif isinstance(question, Task) and question.model.num_states <= MAX_OBSTRUCTED:
-        obstruction = find_obstruction(question)
+    # The states of a Boolean plant are not listed, so that it has no quotient to be looked through.
+    listed = isinstance(question, Task | HiddenTask) and question.model.num_states <= MAX_OBSTRUCTED
+    obstruction = find_obstruction(question) if listed else None
     if obstruction is not None:
         found.append(f"{obstruction.sentence}; if either is true, this run will not settle it")
     return found

@@ -1,4 +1,4 @@
-"""The quotient and the obstructions of a question about a hidden model.
+"""The quotient of a question about a hidden model, and which of its hypotheses are obstructed.
 
 Two beliefs are *equivalent* when no experiment tells them apart: every word that one allows the other does, with the
 same probability. Where all actions are defined everywhere that is linear algebra: they agree on a basis of the word
@@ -13,102 +13,79 @@ pairs that it leaves are compared one by one (`belief_pairs.py`). Two hypotheses
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import TypeVar, final
 
 import numpy as np
 
 from ascertain.model.hidden import Belief, HiddenModel, JointLaw, certain, make_belief, make_joint
+from ascertain.quotients.abstract import AbstractQuotient, Reason, first_places, list_shared
 from ascertain.quotients.belief_pairs import PairSearch
-from ascertain.quotients.obstruction import Reason, number_by_appearance
-from ascertain.quotients.words import ReadingWord, WordSpan, span_words
+from ascertain.quotients.words import ReadingWord, WordSpan, name_word, span_words
 from ascertain.task.hidden_task import HiddenTask
-from ascertain.types import State
+from ascertain.types import IntArray, LongArray, State
 
 T = TypeVar("T")
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class HiddenQuotient:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HiddenQuotient(AbstractQuotient):
     """A question about a hidden model, the reduced one, and the maps from one to the other."""
 
     task: HiddenTask
     reduced: HiddenTask
-    block: tuple[int, ...]
-    """`block[s]` is the class of s, a state of the reduced model."""
-    representative: tuple[State, ...]
-    """`representative[c]` is the first state of class c, which lends it its name."""
-    hypothesis_class: tuple[int, ...]
-    """`hypothesis_class[h]` is the hypothesis of the reduced question that h became."""
     span: WordSpan
     """A basis of the word vectors of the original model."""
+    pairs: PairSearch | None
+    """What compares two beliefs where some actions are forbidden; None where the basis alone decides."""
 
-    @property
-    def num_classes(self) -> int:
-        return len(self.representative)
-
-    @cached_property
-    def telling(self) -> Callable[[Belief, Belief], ReadingWord | None]:
+    def separating_word(self, one: Belief, other: Belief) -> ReadingWord | None:
         """A shortest allowed word that tells two beliefs of the original model apart; None where there is none."""
-        model = self.task.model
-        if model.is_total:
-            return self.span.separating_word
-        search = PairSearch(model)
-        return lambda one, other: search.compare(one, other).word
+        return self.span.separating_word(one, other) if self.pairs is None else self.pairs.compare(one, other).word
 
+    def words(self) -> Iterator[tuple[tuple[int, int], ReadingWord | None]]:
+        """(p, q) and a shortest word for every two classes of states p < q."""
+        first: list[State] = self.representative.tolist()
+        for q in range(len(first)):
+            for p in range(q):
+                yield (p, q), self.separating_word(certain(first[p]), certain(first[q]))
 
-@final
-@dataclass(frozen=True, eq=False)
-class HiddenObstruction:
-    """The witness that a question about a hidden model has no valid observer, and what could be asked instead."""
+    def named_words(self) -> Iterator[tuple[tuple[int, int], list[list[str]] | None]]:
+        for pair, word in self.words():
+            yield pair, None if word is None else name_word(self.task.model, word)
 
-    task: HiddenTask
-    pair: tuple[int, int]
-    reason: Reason
-    num_pairs: int
-    coarse_label: tuple[int, ...]
-    """`coarse_label[k]` is the group of label k in the finest coarsening without obstruction."""
+    def obstructed(self) -> Iterator[tuple[int | None, LongArray]]:
+        beliefs = [self.task.belief[int(h)] for h in first_places(self.hypothesis_class)]
+        if self.pairs is None:
+            yield from list_shared(_numbered(self.span.signature(belief) for belief in beliefs))
+            return
+        label = self.reduced.label
+        for d, one in enumerate(beliefs):
+            rivals = [c for c in range(d) if label[c] != label[d]]
+            others = [c for c in rivals if self.separating_word(beliefs[c], one) is None]
+            if others:
+                yield d, np.array(others, dtype=np.int64)
 
-    @property
-    def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The labels of each group of the coarsening."""
-        found: list[list[str]] = [[] for _ in range(max(self.coarse_label) + 1)]
-        for k, group in enumerate(self.coarse_label):
-            found[group].append(self.task.labels[k])
-        return tuple(tuple(names) for names in found)
-
-    @property
-    def sentence(self) -> str:
-        """Why the witness is one, for people."""
-        task = self.task
-        (x, k), (y, m) = ((task.name[h], task.labels[task.label[h]]) for h in self.pair)
-        head = f"hypotheses {x!r} (label {k!r}) and {y!r} (label {m!r})"
-        if self.reason == "same state":
-            return f"{head} are the same belief, so no experiment tells them apart"
-        if self.reason == "equivalent":
-            return f"{head} give every word of readings the same probability: no experiment tells them apart"
-        return f"{head}: every action word that would tell them apart is forbidden for one of them"
-
-    def rules_out(self, alpha: Fraction | None = None, beta: Fraction | None = None) -> bool:
-        """Whether no observer is wrong with at most alpha and abstains with at most beta; default: the task's risk."""
-        wrong = self.task.alpha if alpha is None else alpha
-        abstain = self.task.beta if beta is None else beta
-        return 2 * wrong + abstain < 1
+    def reason(self, pair: tuple[int, int]) -> Reason:
+        one, other = (self.task.belief[h] for h in pair)
+        if one == other:
+            return "same state"
+        if self.pairs is None or self.span.signature(one) == self.span.signature(other):
+            return "equivalent"
+        return "equivalent" if self.pairs.compare(one, other).alike else "forbidden"
 
 
 def take_hidden_quotient(task: HiddenTask) -> HiddenQuotient:
     """The question on classes of equivalent states, with one hypothesis for each (class of beliefs, label)."""
     model, span = task.model, span_words(task.model)
-    search = None if model.is_total else PairSearch(model)
-    block = _group(_certainties(model), span, search)
-    representative = _firsts(block)
-    classes = _group(task.belief, span, search)
-    merged = _numbered(zip(classes, task.label, strict=True))
-    kept = _firsts(merged)
+    pairs = None if model.is_total else PairSearch(model)
+    block = _group(_certainties(model), span, pairs)
+    representative = first_places(block)
+    hypothesis_class = _numbered(zip(_group(task.belief, span, pairs).tolist(), task.label, strict=True))
+    kept: list[int] = first_places(hypothesis_class).tolist()
     reduced = replace(
         task,
         model=reduce_hidden(model, block, representative),
@@ -116,118 +93,73 @@ def take_hidden_quotient(task: HiddenTask) -> HiddenQuotient:
         name=tuple(task.name[h] for h in kept),
         label=tuple(task.label[h] for h in kept),
     )
-    return HiddenQuotient(task, reduced, block, representative, merged, span)
+    return HiddenQuotient(
+        task=task,
+        reduced=reduced,
+        block=block,
+        representative=representative,
+        hypothesis_class=hypothesis_class,
+        span=span,
+        pairs=pairs,
+    )
 
 
-def group_states(model: HiddenModel) -> tuple[tuple[int, ...], int]:
+def group_states(model: HiddenModel) -> tuple[IntArray, int]:
     """The class of every state of a model, and the dimension of its word vectors."""
     span = span_words(model)
-    search = None if model.is_total else PairSearch(model)
-    return _group(_certainties(model), span, search), span.dimension
+    pairs = None if model.is_total else PairSearch(model)
+    return _group(_certainties(model), span, pairs), span.dimension
 
 
 def _certainties(model: HiddenModel) -> list[Belief]:
     return [certain(s) for s in range(model.num_states)]
 
 
-def find_hidden_obstruction(task: HiddenTask, *, quotient: HiddenQuotient | None = None) -> HiddenObstruction | None:
-    """An obstructed pair of hypotheses, how many there are and the finest coarsening without any, or None."""
-    found = take_hidden_quotient(task) if quotient is None else quotient
-    group, pairs = np.arange(len(task.labels), dtype=np.int32), list[tuple[int, int]]()
-    num_pairs, merged = 0, found.hypothesis_class
-    size = [merged.count(c) for c in range(found.reduced.num_hypotheses)]
-    for c, d in _obstructed(found):
-        num_pairs += size[c] * size[d]
-        pairs.append((merged.index(c), merged.index(d)))
-        one, other = (group[found.reduced.label[x]] for x in (c, d))
-        group[group == other] = one
-    if not pairs:
-        return None
-    pair = min((min(p), max(p)) for p in pairs)
-    coarse = tuple(int(k) for k in number_by_appearance(group))
-    return HiddenObstruction(task, pair, _reason(found, pair), num_pairs, coarse)
-
-
-def _obstructed(quotient: HiddenQuotient) -> Iterator[tuple[int, int]]:
-    """Pairs of reduced hypotheses with different labels that no allowed word tells apart."""
-    task, first = quotient.task, _firsts(quotient.hypothesis_class)
-    signature: Sequence[Hashable] = [quotient.span.signature(task.belief[h]) for h in first]
-    for d in range(len(first)):
-        for c in range(d):
-            if task.label[first[c]] == task.label[first[d]]:
-                continue
-            if task.model.is_total:
-                apart = signature[c] != signature[d]
-            else:
-                apart = quotient.telling(task.belief[first[c]], task.belief[first[d]]) is not None
-            if not apart:
-                yield c, d
-
-
-def _reason(quotient: HiddenQuotient, pair: tuple[int, int]) -> Reason:
-    one, other = (quotient.task.belief[h] for h in pair)
-    if one == other:
-        return "same state"
-    if quotient.task.model.is_total or quotient.span.signature(one) == quotient.span.signature(other):
-        return "equivalent"
-    return "equivalent" if PairSearch(quotient.task.model).compare(one, other).alike else "forbidden"
-
-
-def reduce_hidden(model: HiddenModel, block: Sequence[int], representative: Sequence[State]) -> HiddenModel:
+def reduce_hidden(model: HiddenModel, block: IntArray, representative: IntArray) -> HiddenModel:
     """One state a class, named after its first member, with that member's law."""
+    first: list[State] = representative.tolist()
     return replace(
         model,
-        states=tuple(model.states[s] for s in representative),
-        joint=tuple(tuple(_lead(law, block) for law in model.joint[s]) for s in representative),
+        states=tuple(model.states[s] for s in first),
+        joint=tuple(tuple(_lead(law, block) for law in model.joint[s]) for s in first),
         initial=tuple(dict.fromkeys(push(belief, block) for belief in model.initial)),
     )
 
 
-def push(belief: Belief, block: Sequence[int]) -> Belief:
+def push(belief: Belief, block: IntArray) -> Belief:
     """The belief about classes that a belief about states is."""
     weights: dict[int, Fraction] = {}
     for s, p in belief:
-        weights[block[s]] = weights.get(block[s], Fraction(0)) + p
+        c = int(block[s])
+        weights[c] = weights.get(c, Fraction(0)) + p
     return make_belief(weights)
 
 
-def _lead(law: JointLaw, block: Sequence[int]) -> JointLaw:
+def _lead(law: JointLaw, block: IntArray) -> JointLaw:
     entries: dict[tuple[int, int], Fraction] = {}
     for t, y, p in law:
-        entries[block[t], y] = entries.get((block[t], y), Fraction(0)) + p
+        c = int(block[t])
+        entries[c, y] = entries.get((c, y), Fraction(0)) + p
     return make_joint(entries)
 
 
-def hidden_words(quotient: HiddenQuotient) -> Iterator[tuple[tuple[int, int], ReadingWord | None]]:
-    """(p, q) and a shortest word for every two classes of states p < q; None where only availability differs."""
-    first = quotient.representative
-    for q in range(len(first)):
-        for p in range(q):
-            yield (p, q), quotient.telling(certain(first[p]), certain(first[q]))
-
-
-def _group(beliefs: Sequence[Belief], span: WordSpan, search: PairSearch | None) -> tuple[int, ...]:
+def _group(beliefs: Sequence[Belief], span: WordSpan, pairs: PairSearch | None) -> IntArray:
     """The number of the class of each belief, by first appearance."""
     numbers = _numbered(span.signature(belief) for belief in beliefs)
-    if search is None:
+    if pairs is None:
         return numbers
-    first = _firsts(numbers)
+    # What the basis leaves apart may still be alike where actions are forbidden: compare with each class found so far.
+    kept: list[Belief] = []
     found: list[int] = []
-    for c, h in enumerate(first):
-        alike = (found[d] for d in _firsts(found) if search.compare(beliefs[first[d]], beliefs[h]).alike)
-        found.append(next(alike, c))
-    return _numbered(found[c] for c in numbers)
+    for h in first_places(numbers):
+        belief = beliefs[int(h)]
+        found.append(next((c for c, known in enumerate(kept) if pairs.compare(known, belief).alike), len(kept)))
+        if found[-1] == len(kept):
+            kept.append(belief)
+    return np.array(found, dtype=np.int32)[numbers]
 
 
-def _numbered(keys: Iterable[T]) -> tuple[int, ...]:
+def _numbered(keys: Iterable[T]) -> IntArray:
     """Equal keys get equal numbers, in the order of first appearance."""
     seen: dict[T, int] = {}
-    return tuple(seen.setdefault(key, len(seen)) for key in keys)
-
-
-def _firsts(numbers: Sequence[int]) -> tuple[int, ...]:
-    """The first place of each number, for numbers in order of first appearance."""
-    seen: dict[int, int] = {}
-    for place, number in enumerate(numbers):
-        seen.setdefault(number, place)
-    return tuple(seen.values())
+    return np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.int32)

@@ -61,10 +61,3 @@ def check_quotient(quotient: Quotient) -> None:
 def lift_hypotheses(quotient: Quotient, reduced_hypothesis: int) -> IntArray:
     """The original hypotheses that a hypothesis of the reduced task stands for, ascending."""
     return np.flatnonzero(quotient.hypothesis_class == reduced_hypothesis).astype(np.int32)
-
-
-def lift_names(quotient: Quotient, reduced_hypothesis: int) -> tuple[str, ...]:
-    """The names of the states in those hypotheses."""
-    found = lift_hypotheses(quotient, reduced_hypothesis)
-    states: list[int] = quotient.task.state[found].tolist()
-    return tuple(quotient.task.model.states[s] for s in states)

@@ -8,49 +8,84 @@ actions or, in a task about the current state, two labels.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import final, overload
 
 import numpy as np
 
+from ascertain.errors import TaskError
 from ascertain.model import Model
+from ascertain.quotients.abstract import AbstractQuotient, Reason, first_places, list_shared, number_by_appearance
+from ascertain.quotients.hidden import HiddenQuotient, take_hidden_quotient
 from ascertain.quotients.refinement import Partition, refine
+from ascertain.quotients.separation import list_reachable, separating_words, settle_pairs
+from ascertain.task.hidden_task import HiddenTask
+from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task, check_task
-from ascertain.types import UNDEFINED, IntArray, LongArray, State
+from ascertain.types import UNDEFINED, LongArray
 
 
-@dataclass(frozen=True, eq=False)
-class Quotient:
-    """A task, its reduced task, and the maps from one to the other."""
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Quotient(AbstractQuotient):
+    """A task on a machine, its reduced task, and the maps from one to the other."""
 
     task: Task
     reduced: Task
-    block: IntArray
-    """`block[s]` is the class of s, a state of the reduced model."""
-    representative: IntArray
-    """`representative[c]` is the first state of class c, which lends it its name."""
-    hypothesis_class: IntArray
-    """`hypothesis_class[h]` is the hypothesis of the reduced task that h became."""
-    certified: bool
-    """Whether laws were compared exactly; a tolerance makes the reduced task an approximation."""
     edge_visits: int
     """How many transitions were looked at while refining."""
 
-    @property
-    def num_classes(self) -> int:
-        return len(self.representative)
+    def named_words(self) -> Iterator[tuple[tuple[int, int], list[str] | None]]:
+        actions = self.reduced.model.actions
+        for pair, word in separating_words(self.reduced.model):
+            yield pair, None if word is None else [actions[a] for a in word]
+
+    def obstructed(self) -> Iterator[tuple[int | None, LongArray]]:
+        model, reduced = self.reduced.model, self.reduced
+        if model.is_total and reduced.state_label is None:
+            yield from list_shared(reduced.state)
+        # Where all is allowed, readings tell apart whatever is not equivalent when labels are left aside.
+        elif not model.is_total or any(True for _ in list_shared(refine(model).block[reduced.state])):
+            yield from _obstructed_pairs(reduced)
+
+    def reason(self, pair: tuple[int, int]) -> Reason:
+        s, t = (int(self.task.state[h]) for h in pair)
+        if s == t:
+            return "same state"
+        # About the current state the classes of the quotient also agree in label, which equivalence does not ask for.
+        exact = self.certified and self.task.state_label is None
+        block = self.block if exact else refine(self.task.model).block
+        return "equivalent" if block[s] == block[t] else "forbidden"
 
 
-def take_quotient(task: Task, *, tolerance: Fraction | None = None) -> Quotient:
-    """The task on classes of equivalent states; seeded with labels where it is about the current state."""
-    check_task(task)
+@overload
+def take_quotient(question: Task, *, tolerance: Fraction | None = None) -> Quotient: ...
+@overload
+def take_quotient(question: HiddenTask, *, tolerance: None = None) -> HiddenQuotient: ...
+@overload
+def take_quotient(question: AbstractQuestion, *, tolerance: Fraction | None = None) -> AbstractQuotient: ...
+def take_quotient(question: AbstractQuestion, *, tolerance: Fraction | None = None) -> AbstractQuotient:
+    """The question on classes of equivalent states; seeded with labels where it is about the current state.
+
+    With a `tolerance`, on a machine, laws count as equal that a chain of laws so close to one another joins.
+    """
+    # The one place that knows the kinds of questions: whoever has a quotient asks the quotient.
+    if isinstance(question, HiddenTask):
+        if tolerance is not None:
+            raise TaskError("a tolerance is for the laws of a machine; hidden models are compared exactly")
+        return take_hidden_quotient(question)
+    task = check_task(question)
     partition = refine(task.model, seed=task.state_label, tolerance=tolerance)
-    state, label, hypothesis_class = _merge_hypotheses(task, partition)
+    of_class: LongArray = partition.block[task.state].astype(np.int64)
+    hypothesis_class = number_by_appearance(of_class * len(task.labels) + task.label)
+    kept = first_places(hypothesis_class)
     reduced = replace(
         task,
         model=reduce_model(task.model, partition),
-        state=state,
-        label=label,
+        state=partition.block[task.state[kept]],
+        label=task.label[kept],
         state_label=None if task.state_label is None else task.state_label[partition.representative],
     )
     return Quotient(
@@ -81,18 +116,15 @@ def reduce_model(model: Model, partition: Partition) -> Model:
     )
 
 
-def _merge_hypotheses(task: Task, partition: Partition) -> tuple[IntArray, IntArray, IntArray]:
-    """States and labels of the merged hypotheses, in the order of first appearance, and the class of each old one."""
-    of_class: LongArray = partition.block[task.state].astype(np.int64)
-    codes = of_class * len(task.labels) + task.label
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(order), dtype=np.int32)
-    rank[order] = np.arange(len(order))
-    kept = first[order]
-    return partition.block[task.state[kept]], task.label[kept], rank[inverse.reshape(-1)]
-
-
-def members(quotient: Quotient, state: State) -> IntArray:
-    """The states of the original model in a class, ascending."""
-    return np.flatnonzero(quotient.block == state).astype(np.int32)
+def _obstructed_pairs(reduced: Task) -> Iterator[tuple[int, LongArray]]:
+    """Hypotheses with different labels that no word settles, by the pair graph."""
+    states = list_reachable(reduced.model, reduced.state)
+    settled = settle_pairs(reduced, states)
+    element = np.searchsorted(states, reduced.state).astype(np.int64)
+    for h in range(1, len(element)):
+        low, high = np.minimum(element[:h], element[h]), np.maximum(element[:h], element[h])
+        number = np.where(low < high, high * (high - 1) // 2 + low, 0)
+        apart = (low < high) & (settled[number >> 3] >> (number & 7) & 1).astype(np.bool_)
+        others = np.flatnonzero(~apart & (reduced.label[:h] != reduced.label[h]))
+        if len(others):
+            yield h, others

@@ -21,7 +21,15 @@ from heapq import heappop, heappush
 import numpy as np
 
 from ascertain.errors import LimitError
-from ascertain.kernels.quotients.pairs import INFINITE, ShortArray, index_predecessors, seed_pairs, spread_pairs
+from ascertain.kernels.quotients.obstruction import settle_at_once, settle_backwards, settle_forwards
+from ascertain.kernels.quotients.pairs import (
+    INFINITE,
+    ByteArray,
+    ShortArray,
+    index_predecessors,
+    seed_pairs,
+    spread_pairs,
+)
 from ascertain.model import Model
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Action, IntArray, LongArray, State
@@ -36,13 +44,18 @@ __all__ = [
     "predecessors",
     "separating_word",
     "separating_words",
+    "settle_pairs",
     "successors_within",
 ]
 
 SLICE = 50_000_000
 """Edges walked in one call of the kernel; between two calls Ctrl-C works."""
 MOST_ELEMENTS = 2**16
-"""Pair numbers fit 31 bits up to here."""
+"""Elements whose pairs are measured: pair numbers fit 31 bits up to here."""
+MOST_CLASSES = 30_000
+"""Classes whose pairs are settled by a bit each: 56 MB, and a pass over all pairs takes seconds."""
+MOST_OPEN = 200_000_000
+"""Pairs that may be left open after one action: each takes four bytes in a queue."""
 
 
 def pair_number(i: int, j: int) -> int:
@@ -133,6 +146,29 @@ def predecessors(successor: IntArray) -> tuple[IntArray, IntArray]:
     source = np.empty(int(np.count_nonzero(successor >= 0)), dtype=np.int32)
     index_predecessors(successor, start, source)
     return start, source
+
+
+def settle_pairs(task: Task, states: IntArray) -> ByteArray:
+    """For the pairs of these states, which are closed under successors: bit p is 1 when some word settles pair p."""
+    n = len(states)
+    if n > MOST_CLASSES:
+        raise LimitError(
+            f"hypotheses can become {n} classes of states; with forbidden actions, or about the current state, "
+            f"obstructions are decided up to {MOST_CLASSES}"
+        )
+    successor = successors_within(task.model, states)
+    meeting = task.state_label is not None
+    label = task.state_label[states] if task.state_label is not None else np.arange(n, dtype=np.int32)
+    settled = np.zeros(n * (n - 1) // 16 + 1, dtype=np.uint8)
+    left = settle_at_once(successor, task.model.behaviour[states], label, meeting, settled)
+    if left > MOST_OPEN:
+        raise LimitError(
+            f"{left} pairs of classes agree in every action that both allow; at most {MOST_OPEN} can be taken"
+        )
+    queue = np.empty(left, dtype=np.int32)
+    tail = settle_forwards(successor, settled, queue)
+    settle_backwards(*predecessors(successor), successor.shape[1], settled, queue, tail)
+    return settled
 
 
 def list_reachable(model: Model, states: IntArray) -> IntArray:

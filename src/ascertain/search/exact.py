@@ -26,7 +26,7 @@ from ascertain.search.deepening import Search, SearchProgress
 from ascertain.search.plan import read_policy
 from ascertain.search.proof import Prover
 from ascertain.search.solution import Bounded, Objective, Proof, SearchStats, Solution, Solved, StopReason, Unsolvable
-from ascertain.task.task import Task
+from ascertain.task.task import Task, check_task
 
 __all__ = ["Prove", "SearchProgress", "solve"]
 
@@ -56,6 +56,7 @@ def solve(
     where they are known already.
     """
     started = time.monotonic()
+    check_task(task)
     mean = objective == "expected"
     if mean:
         check_weights(task, weights)

@@ -85,14 +85,15 @@ class Task(AbstractQuestion):
         return np.array(costs, dtype=np.int64), scale
 
 
-def check_task(task: object) -> None:
-    """Refuse a question of another kind, whose plant is not a machine with listed states."""
+def check_task(task: object) -> Task:
+    """The task itself; a question of another kind, whose plant is not a machine with listed states, is refused."""
     # The public functions that need tables call this on what a user gave them, which can be anything.
     if not isinstance(task, Task):
         raise TaskError(
-            f"a {type(task).__name__} is not a Task on a machine; hidden models have take_hidden_quotient and "
-            "find_hidden_obstruction, the states of a Boolean plant are listed by pose, and observers take all of them"
+            f"a {type(task).__name__} is not a Task on a machine; hidden models have quotients and obstructions, "
+            "the states of a Boolean plant are listed by pose, and observers take all of them"
         )
+    return task
 
 
 def _indices(values: IntArray, name: str, bound: int) -> IntArray:

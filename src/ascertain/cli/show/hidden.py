@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ascertain.model.hidden import HiddenModel
-    from ascertain.quotients.hidden import HiddenObstruction, HiddenQuotient
-    from ascertain.task.hidden_task import HiddenTask
+    from ascertain.quotients.hidden import HiddenQuotient
+    from ascertain.quotients.obstruction import Obstruction
 
 SHOWN = 100
 """Separating words are listed for all pairs of at most this many classes."""
@@ -34,7 +34,7 @@ def class_facts(model: HiddenModel) -> dict[str, Any]:
     return {"dimension": dimension, "classes": len(set(block)), "notes": []}
 
 
-def task_facts(quotient: HiddenQuotient, obstruction: HiddenObstruction | None) -> dict[str, Any]:
+def task_facts(quotient: HiddenQuotient, obstruction: Obstruction | None) -> dict[str, Any]:
     """A problem about a hidden model as `inspect` shows it."""
     task = quotient.task
     return {
@@ -48,14 +48,15 @@ def task_facts(quotient: HiddenQuotient, obstruction: HiddenObstruction | None) 
         "state_classes": quotient.num_classes,
         "classes": quotient.reduced.num_hypotheses,
         "obstructed": obstruction is not None,
-        "obstruction": None if obstruction is None else _obstruction_facts(task, obstruction),
+        "obstruction": None if obstruction is None else obstruction_facts(obstruction),
     }
 
 
-def _obstruction_facts(task: HiddenTask, obstruction: HiddenObstruction) -> dict[str, Any]:
+def obstruction_facts(obstruction: Obstruction) -> dict[str, Any]:
+    """An obstruction as JSON, whatever kind of question it is about."""
     return {
-        "pair": [task.name[h] for h in obstruction.pair],
-        "labels": [task.labels[task.label[h]] for h in obstruction.pair],
+        "pair": list(obstruction.names),
+        "labels": list(obstruction.labels),
         "pairs": obstruction.num_pairs,
         "reason": obstruction.reason,
         "sentence": obstruction.sentence,
@@ -74,32 +75,18 @@ def quotient_facts(quotient: HiddenQuotient) -> dict[str, Any]:
         "hypotheses": task.num_hypotheses,
         "classes": [
             {"label": reduced.labels[reduced.label[g]], "members": members}
-            for g, members in enumerate(class_members(quotient))
+            for g, members in enumerate(quotient.class_names)
         ],
-        "block": list(quotient.block),
+        "block": quotient.block.tolist(),
         "separating": _words(quotient),
     }
 
 
-def class_members(quotient: HiddenQuotient) -> list[list[str]]:
-    """The names of the hypotheses in each class."""
-    members: list[list[str]] = [[] for _ in range(quotient.reduced.num_hypotheses)]
-    for name, g in zip(quotient.task.name, quotient.hypothesis_class, strict=True):
-        members[g].append(name)
-    return members
-
-
 def _words(quotient: HiddenQuotient) -> list[dict[str, Any]] | None:
     """A separating word for every pair of state classes, null where only availability differs; None when too many."""
-    from ascertain.quotients.hidden import hidden_words
-    from ascertain.quotients.words import name_word
-
     if quotient.num_classes > SHOWN:
         return None
-    return [
-        {"pair": [p, q], "word": None if word is None else name_word(quotient.task.model, word)}
-        for (p, q), word in hidden_words(quotient)
-    ]
+    return [{"pair": [p, q], "word": word} for (p, q), word in quotient.named_words()]
 
 
 def print_quotient(problem: Path, quotient: HiddenQuotient) -> None:
@@ -109,7 +96,7 @@ def print_quotient(problem: Path, quotient: HiddenQuotient) -> None:
     task, reduced = quotient.task, quotient.reduced
     rows = [
         (g, reduced.labels[reduced.label[g]], len(members), shorten(members))
-        for g, members in enumerate(class_members(quotient))
+        for g, members in enumerate(quotient.class_names)
     ]
     print_table(f"{problem}: classes of hypotheses", rows[:200], ("class", "label", "size", "members"))
     if len(rows) > 200:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ascertain.problem.problem import HiddenProblem
     from ascertain.quotients.obstruction import Obstruction
     from ascertain.quotients.quotient import Quotient
-    from ascertain.task.task import Task
 
 
 def command(
@@ -82,10 +81,11 @@ def _inspect_model(file: Path, read: Read, as_json: bool) -> None:
 def _inspect_hidden_problem(file: Path, problem: HiddenProblem, as_json: bool) -> None:
     from ascertain.cli.show.hidden import task_facts
     from ascertain.cli.show.output import print_json
-    from ascertain.quotients.hidden import find_hidden_obstruction, take_hidden_quotient
+    from ascertain.quotients.obstruction import find_obstruction
+    from ascertain.quotients.quotient import take_quotient
 
-    quotient = take_hidden_quotient(problem.task)
-    obstruction = find_hidden_obstruction(problem.task, quotient=quotient)
+    quotient = take_quotient(problem.task)
+    obstruction = find_obstruction(problem.task, quotient=quotient)
     facts = {**task_facts(quotient, obstruction), "notes": list(problem.notes)}
     print_json("inspect", facts) if as_json else _print_task(file, facts)
     if obstruction is not None:
@@ -113,6 +113,8 @@ def _machine_facts(model: Model) -> dict[str, Any]:
 
 
 def _task_facts(quotient: Quotient, obstruction: Obstruction | None) -> dict[str, Any]:
+    from ascertain.cli.show.hidden import obstruction_facts
+
     task = quotient.task
     return {
         **_machine_facts(task.model),
@@ -124,18 +126,7 @@ def _task_facts(quotient: Quotient, obstruction: Obstruction | None) -> dict[str
         "state_classes": quotient.num_classes,
         "classes": quotient.reduced.num_hypotheses,
         "obstructed": obstruction is not None,
-        "obstruction": None if obstruction is None else _obstruction_facts(task, obstruction),
-    }
-
-
-def _obstruction_facts(task: Task, obstruction: Obstruction) -> dict[str, Any]:
-    return {
-        "pair": [task.model.states[task.state[h]] for h in obstruction.pair],
-        "labels": [task.labels[task.label[h]] for h in obstruction.pair],
-        "pairs": obstruction.num_pairs,
-        "reason": obstruction.reason,
-        "sentence": obstruction.sentence,
-        "coarsening": [list(group) for group in obstruction.groups],
+        "obstruction": None if obstruction is None else obstruction_facts(obstruction),
     }
 
 

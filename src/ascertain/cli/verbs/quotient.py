@@ -32,13 +32,12 @@ def command(
     from ascertain.cli.show.problems import load_any_problem, refuse_overwriting
     from ascertain.model.files import write_model
     from ascertain.problem.problem import HiddenProblem
-    from ascertain.quotients.hidden import take_hidden_quotient
     from ascertain.quotients.quotient import take_quotient
 
     posed = load_any_problem(problem)
     refuse_overwriting([out], posed.sources)
     if isinstance(posed, HiddenProblem):
-        hidden = take_hidden_quotient(posed.task)
+        hidden = take_quotient(posed.task)
         if out is not None:
             write_model(hidden.reduced.model, out)
         print_json("quotient", quotient_facts(hidden)) if as_json else print_quotient(problem, hidden)
@@ -58,32 +57,18 @@ def _facts(quotient: Quotient) -> dict[str, Any]:
         "hypotheses": task.num_hypotheses,
         "classes": [
             {"label": reduced.labels[reduced.label[g]], "members": members}
-            for g, members in enumerate(_members(quotient))
+            for g, members in enumerate(quotient.class_names)
         ],
         "block": quotient.block.tolist(),
         "separating": _words(quotient),
     }
 
 
-def _members(quotient: Quotient) -> list[list[str]]:
-    """The names of the hypotheses in each class."""
-    members: list[list[str]] = [[] for _ in range(quotient.reduced.num_hypotheses)]
-    for s, g in zip(quotient.task.state, quotient.hypothesis_class, strict=True):
-        members[int(g)].append(quotient.task.model.states[int(s)])
-    return members
-
-
 def _words(quotient: Quotient) -> list[dict[str, Any]] | None:
     """A separating word for every pair of state classes, null where only availability differs; None when too many."""
-    from ascertain.quotients.separation import separating_words
-
     if quotient.num_classes > SHOWN:
         return None
-    actions = quotient.reduced.model.actions
-    return [
-        {"pair": [p, q], "word": None if word is None else [actions[a] for a in word]}
-        for (p, q), word in separating_words(quotient.reduced.model)
-    ]
+    return [{"pair": [p, q], "word": word} for (p, q), word in quotient.named_words()]
 
 
 def _print(problem: Path, quotient: Quotient) -> None:
@@ -92,7 +77,7 @@ def _print(problem: Path, quotient: Quotient) -> None:
     task, reduced = quotient.task, quotient.reduced
     rows = [
         (g, reduced.labels[int(reduced.label[g])], len(members), shorten(members))
-        for g, members in enumerate(_members(quotient))
+        for g, members in enumerate(quotient.class_names)
     ]
     print_table(f"{problem}: classes of hypotheses", rows[:SHOWN], ("class", "label", "size", "members"))
     if len(rows) > SHOWN:
