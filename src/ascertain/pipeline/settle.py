@@ -24,7 +24,7 @@ from ascertain.quotients.quotient import take_quotient
 from ascertain.search.exact import Prove, SearchProgress, solve
 from ascertain.search.solution import Bounded, Objective, Solution, Solved, StopReason, Unsolvable
 from ascertain.task.canonical import fraction_text
-from ascertain.task.task import Task
+from ascertain.task.task import Task, check_task
 from ascertain_check import Verdict
 
 
@@ -118,9 +118,11 @@ def settle(
     `task` is a task, a problem, or the name of a problem file, whose weights are used for an expected cost unless
     others are given here. The other parameters are those of `search.exact.solve`.
     """
-    if not isinstance(task, Task):
-        problem = read_problem(task) if isinstance(task, str | Path) else task
-        task, weights = problem.task, weights or (problem.weights if objective == "expected" else None)
+    if isinstance(task, str | Path):
+        task = read_problem(task)
+    if isinstance(task, Problem):
+        task, weights = task.task, weights or (task.weights if objective == "expected" else None)
+    check_task(task)
     quotient = take_quotient(task)
     obstruction = find_obstruction(task, quotient=quotient)
     solution = solve(
