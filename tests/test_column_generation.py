@@ -96,9 +96,9 @@ def test_what_comes_to_each_node_and_what_follows_it_solve_their_linear_equation
             if child[v, y] >= 0:
                 matrix[v, child[v, y]] += factor[v, y]
     total, now, own = np.zeros(3), np.array([1.0, 0.0, 0.0]), np.array([[1.0, 0.5], [2.0, 0.0], [0.0, 3.0]])
-    accumulate_visits(child, factor, np.ones(3), now, total, 4000, 1e-13)
+    accumulate_visits(child, factor, np.ones(3), now, total, 1e-13, 4000)
     worth = np.zeros((3, 2))
-    accumulate_outcomes(child, factor, own, worth, 4000, 1e-13)
+    accumulate_outcomes(child, factor, own, worth, 1e-13, 4000)
     inverse = np.linalg.inv(np.eye(3) - matrix)
     assert np.allclose(total, inverse[0])
     assert np.allclose(worth, inverse @ own)

@@ -29,6 +29,7 @@ from ascertain.bank.encoding import count_readings
 from ascertain.bank.operation import Operation
 from ascertain.bank.score import clip_window
 from ascertain.errors import LimitError
+from ascertain.kernels._jit import is_compiled
 from ascertain.kernels.bank.merge import LARGEST, NO_COUNT, STEPS, Layer, Room, merge_positions
 from ascertain.kernels.bank.steps import TILE, Tables
 from ascertain.types import LongArray, Progress
@@ -38,6 +39,8 @@ SLICE = 64
 """Positions between two looks at the world outside, while layers are small."""
 WORK = 2**22
 """Model steps that a slice should not exceed by much."""
+INTERPRETED_WORK = 2**12
+"""The same while the kernel is interpreted, so that it may change before long."""
 
 
 @final
@@ -84,7 +87,8 @@ class Merger:
         copy_layer(layer, self._here)
         at = first
         while at < last:
-            goal = min(last, at + max(1, min(SLICE, WORK // (1 + 8 * self._size))))
+            work = WORK if is_compiled(merge_positions) else INTERPRETED_WORK
+            goal = min(last, at + max(1, min(SLICE, work // (1 + 8 * self._size))))
             reached = merge_positions(self.tables, self.low, at, goal, self._here, self._there, self._room)
             if (reached - at) % 2:
                 self._here, self._there = self._there, self._here

@@ -184,7 +184,7 @@ class ColumnGeneration:
         child, factor = self.graph.under(choice)
         now, total = np.zeros(len(choice)), np.zeros(len(choice))
         now[0] = 1.0
-        accumulate_visits(child, factor, self.graph.weight.sum(axis=1), now, total, MAX_VISIT_SWEEPS, 1e-12)
+        accumulate_visits(child, factor, self.graph.weight.sum(axis=1), now, total, 1e-12, MAX_VISIT_SWEEPS)
         return total, now
 
     def achieve(self, choice: LongArray, visits: FloatArray, left: FloatArray) -> FloatArray:

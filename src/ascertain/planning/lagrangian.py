@@ -117,7 +117,7 @@ def solve_stopping(
 ) -> LongArray:
     """Raise `value` from below to the solution where stopping costs `stop[v]`; the best options, -1 for stopping."""
     arguments = (option, graph.child, graph.factor, mass, graph.tables.cost, stop, value)
-    iterate_values(*arguments, MAX_SWEEPS, TOLERANCE)
+    iterate_values(*arguments, TOLERANCE, MAX_SWEEPS)
     choice = np.empty(graph.size, dtype=np.int64)
     choose_options(*arguments, choice)
     return choice

@@ -82,7 +82,7 @@ class LocalSearch:
         result = np.zeros((self.size, len(self.scale))) if start is None else start.copy()
         rows: LongArray = np.arange(self.size, dtype=np.int64)
         accumulate_outcomes(
-            *self.graph.under(choice), self.immediate(rows, choice), result, MAX_VISIT_SWEEPS, TOLERANCE
+            *self.graph.under(choice), self.immediate(rows, choice), result, TOLERANCE, MAX_VISIT_SWEEPS
         )
         return result
 

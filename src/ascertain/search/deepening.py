@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ascertain.kernels._jit import whole_kernels
 from ascertain.kernels.search.bounds import INFINITE
 from ascertain.kernels.search.deepen import DONE, FULL, PAUSED, deepen, prove_infinite
 from ascertain.kernels.search.graph import bound_again
@@ -85,7 +86,8 @@ class Search:
     def run(self, progress: SearchProgress | None = None) -> StopReason | None:
         """Search until the bounds meet (None) or a limit is reached (which one)."""
         try:
-            why = self.deepen(progress)
+            with whole_kernels():
+                why = self.deepen(progress)
         except KeyboardInterrupt:
             why = "interrupt"
         if why is not None and not self.prepared:
@@ -97,8 +99,7 @@ class Search:
         while True:
             if not self.prepared and (self.graph.num_visits >= SHORT_SLICE or self.size > SMALL):
                 self.prepare()
-            limit = SLICE if self.prepared else SHORT_SLICE
-            status = deepen(self.arena.tables, self.graph.data, self.graph.scratch, self.graph.stack, limit)
+            status = self.visit(SLICE if self.prepared else SHORT_SLICE)
             if status == DONE:
                 return None
             if status == FULL:
@@ -109,10 +110,24 @@ class Search:
             if status == PAUSED:
                 self.strengthen()
                 self.improve_policy()
-            if self.deadline is not None and time.monotonic() > self.deadline:
+            if self.is_over:
                 return "time"
             if progress is not None and self.lower < self.upper:
                 progress(*self.interval(), self.stats())
+
+    def visit(self, number: int) -> int:
+        """So many visits, in as many calls as the kernel takes for them; cut short only when time runs out."""
+        graph, left = self.graph, self.graph.stack[0]
+        left[1] = number
+        while True:
+            status = deepen(self.arena.tables, graph.data, graph.scratch, graph.stack, int(left[1]))
+            if status != PAUSED or left[1] == 0 or self.is_over:
+                return status
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is."""
+        return self.deadline is not None and time.monotonic() > self.deadline
 
     @property
     def size(self) -> int:

@@ -76,5 +76,6 @@ def grow_splitting_tree(arena: Arena) -> SplittingTree:
         outcome=np.zeros(n, dtype=np.int64),
         tally=np.array([1, 0], dtype=np.int64),
     )
-    grow_tree(successor, reading, arena.tables.cost, tree)
+    while grow_tree(successor, reading, arena.tables.cost, tree):
+        pass
     return SplittingTree(tree)

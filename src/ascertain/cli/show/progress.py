@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 
 def announce_compilation() -> None:
-    """Say so when the first run on a machine takes longer because kernels are compiled."""
-    from ascertain.kernels._jit import tell_first_compilation
+    """Say so when kernels have been compiling for some seconds, and what for."""
+    from ascertain.kernels._jit import tell_long_compiling
 
-    tell_first_compilation(lambda: note("compiling for this machine; this happens once and takes up to a minute"))
+    tell_long_compiling(
+        lambda what, folder: note(f"compiling {what} for this machine; this happens once, it is kept in {folder}")
+    )
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def record(best: Best, state: np.uint64, score: int) -> bool:
     return True
 
 
-@kernel
+@kernel(work=lambda best: 5 * best.used[0])
 def fill_slots(best: Best) -> None:
     """Enter the states that are there into free slots."""
     for e in range(best.used[0]):

@@ -23,7 +23,7 @@ import numpy as np
 from ascertain.kernels._jit import kernel
 from ascertain.kernels.bank.best import Best, distance, pack, record
 from ascertain.kernels.bank.seen import Seen, is_beaten, pass_by
-from ascertain.kernels.bank.steps import CONTRADICTED, GONE, Tables, step_word, word_length
+from ascertain.kernels.bank.steps import CONTRADICTED, GONE, Tables, step_word, step_work, word_length
 from ascertain.kernels.model.boolean import WordArray
 from ascertain.types import IntArray, LongArray
 
@@ -76,7 +76,7 @@ def find_bound(chances: Chances, t: int, replaced: int, mis: int, flips: int) ->
     return pack(mis, x, y)
 
 
-@kernel
+@kernel(work=lambda tables: 2 * tables.sent.size * step_work(tables), sliced=True, unfinished=SPENT)
 def search_nodes(
     tables: Tables,
     chances: Chances,

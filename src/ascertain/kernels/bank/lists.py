@@ -19,7 +19,7 @@ class Paths(NamedTuple):
     flips: IntArray
 
 
-@kernel
+@kernel(work=lambda size: 10 * size)
 def move_paths(tables: Tables, source: Paths, size: int, t: int, w: int, target: Paths, end: int) -> int:
     """Append to the first `end` paths of `target` those of `source` after word w at position t; the new end.
 
@@ -37,7 +37,7 @@ def move_paths(tables: Tables, source: Paths, size: int, t: int, w: int, target:
     return end
 
 
-@kernel
+@kernel(work=lambda size: 10 * size)
 def record_paths(paths: Paths, size: int, so: int, low: int, high: int, best: Best) -> bool:
     """Note where all paths end; False when there was no room for all."""
     room = True

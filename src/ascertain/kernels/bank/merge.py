@@ -13,7 +13,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.bank.steps import CONTRADICTED, GONE, TILE, FlagArray, Tables, find_slot, step_tile, word_length
+from ascertain.kernels.bank.steps import (
+    CONTRADICTED,
+    GONE,
+    TILE,
+    FlagArray,
+    Tables,
+    find_slot,
+    step_tile,
+    step_work,
+    word_length,
+)
 from ascertain.kernels.model.boolean import NONE, ONE, WordArray
 from ascertain.types import IntArray, LongArray
 
@@ -42,7 +52,7 @@ class Room(NamedTuple):
     done: LongArray
 
 
-@kernel
+@kernel(work=lambda tables, first, last, here: (last - first) * here.start[-1] * step_work(tables))
 def merge_positions(tables: Tables, low: int, first: int, last: int, here: Layer, there: Layer, room: Room) -> int:
     """Take the layer `here`, before position `first`, to the one before `last`; return the position reached.
 
@@ -160,7 +170,7 @@ def _join_counts(
     above[e] = min(above[e], count)
 
 
-@kernel
+@kernel(work=lambda layer: layer.start[-1] * (2 + 32 * layer.below.shape[1]))
 def nearest_counts(layer: Layer, low: int, high: int, flips: IntArray) -> None:
     """For every entry the count of flips nearest to the window [low, high], the lesser one if two are."""
     for e in range(layer.start[-1]):

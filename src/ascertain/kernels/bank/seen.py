@@ -67,7 +67,7 @@ def is_beaten(seen: Seen, low: int, place: int, state: np.uint64, mis: int, flip
     return bool(seen.mis[e] < mis or (flips >= low and seen.above[e] < flips))
 
 
-@kernel
+@kernel(work=lambda seen: 8 * seen.used[0])
 def fill_seen(seen: Seen) -> None:
     """Enter what has been seen into free slots."""
     for e in range(seen.used[0]):

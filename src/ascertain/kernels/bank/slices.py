@@ -11,11 +11,11 @@ import numpy as np
 
 from ascertain.kernels._jit import kernel
 from ascertain.kernels.bank.best import Best, distance, pack, record
-from ascertain.kernels.bank.steps import Tables
-from ascertain.kernels.model.boolean import ALL, NONE, ONE, WordArray, apply_to_slices, transpose_block
+from ascertain.kernels.bank.steps import Tables, step_work
+from ascertain.kernels.model.boolean import ALL, NONE, ONE, WordArray, apply_to_slices, gates_each, transpose_block
 
 
-@kernel
+@kernel(work=lambda tables, width, first, last: (last - first) * width * gates_each(tables.offset))
 def run_block(
     tables: Tables, num_bits: int, mis_rows: int, block: WordArray, width: int, first: int, last: int
 ) -> None:
@@ -25,7 +25,7 @@ def run_block(
         _count_reading(tables, num_bits, mis_rows, block, width, t)
 
 
-@kernel
+@kernel(work=lambda source, width: source.shape[0] * width)
 def replace_block(
     tables: Tables, num_bits: int, mis_rows: int, source: WordArray, width: int, t: int, w: int, target: WordArray
 ) -> None:
@@ -38,7 +38,7 @@ def replace_block(
     _count_reading(tables, num_bits, mis_rows, target, width, t)
 
 
-@kernel
+@kernel(work=lambda tables, paths, t: paths * step_work(tables) * (1 + (tables.sent.size - t) // 64))
 def finish_children(
     tables: Tables,
     num_bits: int,
@@ -68,7 +68,7 @@ def finish_children(
     return last_word
 
 
-@kernel
+@kernel(work=lambda tables, root: 2 * root.shape[0] * step_work(tables))
 def append_children(
     tables: Tables, num_bits: int, mis_rows: int, root: WordArray, t: int, block: WordArray, paths: int, one: WordArray
 ) -> int:
@@ -85,7 +85,7 @@ def append_children(
     return paths
 
 
-@kernel
+@kernel(work=lambda paths: 20 * paths)
 def record_block(
     block: WordArray,
     paths: int,

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.model.boolean import ONE, BitArray, WordArray, apply_command, run_states
+from ascertain.kernels.model.boolean import ONE, BitArray, WordArray, apply_command, gates_each, run_states
 from ascertain.types import BoolArray, IntArray
 
 FITS, CONTRADICTED, GONE = 0, 1, 2
@@ -47,6 +47,12 @@ class Tables(NamedTuple):
     alternative: IntArray
     word: IntArray
     commands: IntArray
+
+
+def step_work(tables: Tables) -> int:
+    """What leading a state over a position, by every word in the mean, takes in passes of innermost loops."""
+    words = tables.word.size / max(tables.alternative.size - 1, 1)
+    return int(words * (5 + (gates_each(tables.offset) if tables.is_boolean else 1)))
 
 
 @kernel
@@ -91,7 +97,7 @@ def step_tile(tables: Tables, t: int, w: int, states: WordArray, flags: FlagArra
             flags[j] = np.uint8(((states[j] >> bit) & ONE) ^ wanted)
 
 
-@kernel
+@kernel(work=lambda tables: 10 * tables.sent.size)
 def run_log(tables: Tables, state: np.uint64) -> tuple[np.uint64, int]:
     """Where the log as sent leads, and how many of its commands could be done: all of them, or none of the others."""
     for t in range(tables.sent.size):

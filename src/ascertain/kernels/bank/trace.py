@@ -8,7 +8,7 @@ import numpy as np
 
 from ascertain.kernels._jit import kernel
 from ascertain.kernels.bank.merge import Layer
-from ascertain.kernels.bank.steps import CONTRADICTED, GONE, TILE, FlagArray, Tables, find_slot, step_tile
+from ascertain.kernels.bank.steps import CONTRADICTED, GONE, TILE, FlagArray, Tables, find_slot, step_tile, step_work
 from ascertain.kernels.model.boolean import ONE, WordArray
 from ascertain.types import IntArray
 
@@ -30,7 +30,7 @@ class Trails(NamedTuple):
     """The entry of the layer before, once the word is known."""
 
 
-@kernel
+@kernel(work=lambda tables, layer: layer.start[-1] * step_work(tables))
 def trace_back(
     tables: Tables, t: int, layer: Layer, trails: Trails, slot: IntArray, tile: WordArray, flags: FlagArray
 ) -> int:

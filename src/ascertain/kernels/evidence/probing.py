@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.model.boolean import ONE, BitArray, WordArray, apply_command, run_states
+from ascertain.kernels.model.boolean import ONE, BitArray, WordArray, apply_command, gates_each, run_states
 from ascertain.types import FloatArray, IntArray
 
 
-@kernel
+@kernel(work=lambda offset, actions, current: actions.size * current.size * gates_each(offset))
 def weigh_flips(
     gates: IntArray,
     offset: IntArray,
@@ -48,7 +48,7 @@ def weigh_flips(
         left[i] = equal + affinity * other
 
 
-@kernel
+@kernel(work=lambda offset, current: current.size * gates_each(offset))
 def step_flips(
     gates: IntArray,
     offset: IntArray,
@@ -70,7 +70,7 @@ def step_flips(
     return after
 
 
-@kernel
+@kernel(work=lambda actions, current: actions.size * current.size)
 def weigh_laws(
     law: IntArray,
     actions: IntArray,

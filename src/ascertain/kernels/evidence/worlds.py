@@ -16,7 +16,16 @@ from __future__ import annotations
 import numpy as np
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.model.boolean import ALL, NONE, ONE, WordArray, apply_command, apply_to_slices, transpose_block
+from ascertain.kernels.model.boolean import (
+    ALL,
+    NONE,
+    ONE,
+    WordArray,
+    apply_command,
+    apply_to_slices,
+    gates_each,
+    transpose_block,
+)
 from ascertain.types import BoolArray, IntArray, LongArray
 
 TILE = 256
@@ -29,7 +38,9 @@ FEW = 2
 """A tile goes on state by state once at most this many of its words are left."""
 
 
-@kernel
+@kernel(
+    work=lambda offset, commands, num_planes, num_words: num_words * commands.size * (gates_each(offset) + num_planes)
+)
 def sweep_states(
     gates: IntArray,
     offset: IntArray,
@@ -298,7 +309,7 @@ def _gather(rows: WordArray, num_rows: int, w: int, b: int) -> int:
     return value
 
 
-@kernel
+@kernel(work=lambda offset, commands, current: current.size * commands.size * gates_each(offset))
 def filter_states(
     gates: IntArray,
     offset: IntArray,
@@ -330,7 +341,7 @@ def filter_states(
     return size
 
 
-@kernel
+@kernel(work=lambda current: 2 * current.size)
 def filter_laws(
     successor: IntArray,
     law: IntArray,

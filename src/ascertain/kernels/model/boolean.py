@@ -30,6 +30,11 @@ SLICE_TILE = 128
 """Words of each slice that do; with 24 bits they take 24 kB."""
 
 
+def gates_each(offset: IntArray) -> int:
+    """How many gates a command has in the mean, and one more for the reading: passes of a loop over gates."""
+    return 1 + int(offset[-1]) // (offset.size - 1)
+
+
 @kernel
 def apply_command(gates: IntArray, offset: IntArray, c: int, state: np.uint64) -> np.uint64:
     """One state after the gates of command c."""
@@ -71,7 +76,7 @@ def run_state(
     return state
 
 
-@kernel
+@kernel(work=lambda offset, states, commands: states.size * commands.size * gates_each(offset))
 def run_states(
     gates: IntArray, offset: IntArray, tap: IntArray, states: WordArray, commands: IntArray, readings: BitArray
 ) -> None:
@@ -263,7 +268,7 @@ def fill_slices(slices: WordArray, first: int) -> None:
                 slices[bit, w] = ALL if ((first + w) >> (bit - 6)) & 1 else NONE
 
 
-@kernel
+@kernel(work=lambda offset, commands: commands.size * gates_each(offset))
 def run_each(gates: IntArray, offset: IntArray, states: WordArray, commands: IntArray) -> None:
     """Every state, in place, through a word of commands of its own, `commands[j]` for state j."""
     for j in range(states.size):

@@ -13,7 +13,7 @@ SHRINK = 1 - 2.0**-40
 """Each value is taken a little smaller than it was computed: more than all rounding of one update."""
 
 
-@kernel
+@kernel(work=lambda child: child.size, sliced=True, unfinished=False)
 def iterate_values(
     option: IntArray,
     child: IntArray,
@@ -22,16 +22,16 @@ def iterate_values(
     cost: FloatArray,
     stop: FloatArray,
     value: FloatArray,
-    sweeps: int,
     tolerance: float,
-) -> int:
-    """Sweep over the nodes, last first, raising values in place; return how many sweeps were made.
+    sweeps: int,
+) -> bool:
+    """Sweep over the nodes, last first, raising values in place; whether the last sweep hardly changed any.
 
     `value` starts at or below the solution and stays there: each update is the Bellman operator of values that are, and
     the operator is monotone.
     """
     nodes, options, readings = child.shape
-    for sweep in range(sweeps):
+    for _ in range(sweeps):
         change = 0.0
         # Nodes are numbered breadth first, so that from the last one on most children are up to date (Gauss-Seidel).
         for v in range(nodes - 1, -1, -1):
@@ -50,11 +50,11 @@ def iterate_values(
                 change = max(change, (best - value[v]) / best)
                 value[v] = best
         if change <= tolerance:
-            return sweep + 1
-    return sweeps
+            return True
+    return False
 
 
-@kernel
+@kernel(work=lambda child: child.size)
 def choose_options(
     option: IntArray,
     child: IntArray,
@@ -83,7 +83,7 @@ def choose_options(
                 choice[v] = k
 
 
-@kernel
+@kernel(work=lambda source, now: source.size + now.size)
 def push_forward(
     source: LongArray, target: LongArray, chance: FloatArray, cost_of: FloatArray, now: FloatArray, after: FloatArray
 ) -> float:
@@ -100,24 +100,24 @@ def push_forward(
     return spent
 
 
-@kernel
+@kernel(work=lambda child: child.size, sliced=True, unfinished=False)
 def accumulate_visits(
     child: IntArray,
     factor: FloatArray,
     mass: FloatArray,
     now: FloatArray,
     total: FloatArray,
-    sweeps: int,
     tolerance: float,
-) -> int:
-    """Add up in `total` what ever comes to each node, beginning with what is there `now`; return how many sweeps.
+    sweeps: int,
+) -> bool:
+    """Add up in `total` what ever comes to each node, passing on what is there `now`; whether that came to an end.
 
     This solves total = now + total @ P, P being the substochastic matrix of the factors. Each node hands on what it has
     in its turn, first node first, so that most of it is done in the first sweeps. It ends when the mass of what is
     still on its way is at most `tolerance`.
     """
     nodes, readings = child.shape
-    for sweep in range(sweeps):
+    for _ in range(sweeps):
         left = 0.0
         for v in range(nodes):
             amount = now[v]
@@ -132,21 +132,21 @@ def accumulate_visits(
         for v in range(nodes):
             left += now[v] * mass[v]
         if left <= tolerance:
-            return sweep + 1
-    return sweeps
+            return True
+    return False
 
 
-@kernel
+@kernel(work=lambda child, own: child.size * own.shape[1], sliced=True, unfinished=False)
 def accumulate_outcomes(
-    child: IntArray, factor: FloatArray, own: FloatArray, total: FloatArray, sweeps: int, tolerance: float
-) -> int:
-    """`total[v, i]` becomes own[v, i] and what follows it, by sweeps from the last node; return how many were made.
+    child: IntArray, factor: FloatArray, own: FloatArray, total: FloatArray, tolerance: float, sweeps: int
+) -> bool:
+    """`total[v, i]` becomes own[v, i] and what follows it, by sweeps from the last node; whether they were enough.
 
     This solves total = own + P @ total for each column i, from whatever is in `total` at first (Gauss-Seidel).
     """
     nodes, readings = child.shape
     width = own.shape[1]
-    for sweep in range(sweeps):
+    for _ in range(sweeps):
         change = 0.0
         for v in range(nodes - 1, -1, -1):
             for i in range(width):
@@ -158,5 +158,5 @@ def accumulate_outcomes(
                 change = max(change, abs(new - total[v, i]) / (abs(new) + 1.0))
                 total[v, i] = new
         if change <= tolerance:
-            return sweep + 1
-    return sweeps
+            return True
+    return False

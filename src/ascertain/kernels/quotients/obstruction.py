@@ -12,7 +12,7 @@ from ascertain.kernels.quotients.pairs import ByteArray, larger_element
 from ascertain.types import IntArray
 
 
-@kernel
+@kernel(work=lambda successor: successor.size * len(successor) // 4)
 def settle_at_once(successor: IntArray, behaviour: IntArray, label: IntArray, meeting: bool, settled: ByteArray) -> int:
     """Settle the pairs that need no action or one; return how many stay open. `settled` is 0 on entry.
 
@@ -39,7 +39,7 @@ def settle_at_once(successor: IntArray, behaviour: IntArray, label: IntArray, me
     return left
 
 
-@kernel
+@kernel(work=lambda successor, settled, queue: 8 * settled.size + queue.size * successor.shape[1])
 def settle_forwards(successor: IntArray, settled: ByteArray, queue: IntArray) -> int:
     """Settle the open pairs that one action leads to a settled one, and queue them; return how many were queued."""
     n, num_actions = successor.shape
@@ -64,7 +64,7 @@ def settle_forwards(successor: IntArray, settled: ByteArray, queue: IntArray) ->
     return tail
 
 
-@kernel
+@kernel(work=lambda num_actions, queue, tail: 2 * num_actions * queue.size if tail else 0)
 def settle_backwards(
     start: IntArray, source: IntArray, num_actions: int, settled: ByteArray, queue: IntArray, tail: int
 ) -> int:

@@ -34,7 +34,7 @@ INFINITE = 2**62
 """The distance of a pair that nothing tells apart."""
 
 
-@kernel
+@kernel(work=lambda successor: 2 * successor.size)
 def index_predecessors(successor: IntArray, start: IntArray, source: IntArray) -> None:
     """List, for each e and a, the x with successor[x, a] == e, ascending.
 
@@ -57,7 +57,7 @@ def index_predecessors(successor: IntArray, start: IntArray, source: IntArray) -
                 source[start[k]] = x
 
 
-@kernel
+@kernel(work=lambda successor: successor.size * len(successor) // 4)
 def seed_pairs(
     successor: IntArray,
     behaviour: IntArray,
@@ -106,7 +106,7 @@ def seed_pairs(
                     break
 
 
-@kernel
+@kernel(work=lambda: 2, sliced=True)
 def spread_pairs(
     start: IntArray,
     source: IntArray,

@@ -23,7 +23,7 @@ MASK = 2**62 - 1
 LOW = 2**32 - 1
 
 
-@kernel
+@kernel(work=lambda table: table.size)
 def hash_rows(table: IntArray, name: IntArray, block: IntArray, multiplier: LongArray, code: LongArray) -> None:
     """Hash (block[s], name[table[s, a] + 1] for each a) to 62 bits, `code[s]`; there is a multiplier for each part.
 
@@ -39,7 +39,7 @@ def hash_rows(table: IntArray, name: IntArray, block: IntArray, multiplier: Long
         code[s] = total ^ total >> 31
 
 
-@kernel
+@kernel(work=lambda table: table.size)
 def number_rows(
     table: IntArray,
     name: IntArray,
@@ -75,7 +75,7 @@ def number_rows(
     return count
 
 
-@kernel
+@kernel(work=lambda successor: successor.size)
 def is_stable(successor: IntArray, name: IntArray, block: IntArray, first: IntArray) -> bool:
     """Whether each state agrees with the first of its block in the blocks that actions lead to; `first` is scratch."""
     first[:] = -1
@@ -96,7 +96,7 @@ def _rows_agree(table: IntArray, name: IntArray, s: int, x: int) -> bool:
     return agree
 
 
-@kernel
+@kernel(work=lambda block: block.size)
 def arrange_blocks(
     block: IntArray, count: int, element: IntArray, place: IntArray, first: IntArray, past: IntArray, stack: IntArray
 ) -> int:
@@ -129,7 +129,7 @@ def arrange_blocks(
     return height
 
 
-@kernel
+@kernel(work=lambda: 4, sliced=True)
 def split_by_halves(
     start: IntArray,
     source: IntArray,
@@ -220,7 +220,7 @@ def _detach_smaller(
         block[element[k]] = fresh
 
 
-@kernel
+@kernel(work=lambda block: block.size)
 def renumber_blocks(block: IntArray, number: IntArray) -> None:
     """Number blocks by first appearance, in place. On entry `number`, indexed by block, is -1."""
     count = 0

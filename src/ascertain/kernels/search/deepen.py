@@ -62,14 +62,16 @@ def edge_value(graph: ConfigurationGraph, price: int, e: int, bound: LongArray, 
     return price + rest
 
 
-@kernel
+@kernel(work=lambda tables, graph: tables.cost.size * graph.first_member[1] ** 2, sliced=True)
 def deepen(tables: SearchTables, graph: ConfigurationGraph, scratch: Scratch, stack: LongArray, limit: int) -> int:
     """Continue the search from `stack` for at most `limit` visits; see the module.
 
-    `stack[0, 0]` is the number of frames, and frame i is `stack[i] = (node, budget)`. Node 0 is the root.
+    `stack[0]` is the number of frames and of visits that are left of a slice; frame i is `stack[i] = (node, budget)`.
+    Node 0 is the root.
     """
     depth = int(stack[0, 0])
     for _ in range(limit):
+        stack[0, 1] -= 1
         if depth == 0:
             if graph.lower[0] >= graph.upper[0]:
                 stack[0, 0] = 0
@@ -146,7 +148,7 @@ def choose_branch(tables: SearchTables, graph: ConfigurationGraph, v: int, e: in
     return chosen, left
 
 
-@kernel
+@kernel(work=lambda graph: 2 * (graph.used[EDGES] + graph.used[CHILDREN]))
 def prove_infinite(graph: ConfigurationGraph, alive: npt.NDArray[np.bool_]) -> int:
     """Raise to INFINITE the lower bounds of the largest set that cannot be left; return how many were raised."""
     count = int(graph.used[NODES])

@@ -190,7 +190,7 @@ def add_node(
     return v
 
 
-@kernel
+@kernel(work=lambda k: k * k)
 def intern_node(tables: SearchTables, graph: ConfigurationGraph, code: IntArray, weight: LongArray, k: int) -> int:
     """The node with these members, added if it is new; the caller has made sure that there is room."""
     v, place, digest = find_node(graph, tables.mean, code, weight, k)
@@ -289,7 +289,7 @@ def keep_edge(tables: SearchTables, graph: ConfigurationGraph, family: IntArray,
     graph.num_edges[v] += 1
 
 
-@kernel
+@kernel(work=lambda count: 2 * count)
 def rehash(slot: IntArray, digest: LongArray, count: int) -> None:
     """Enter the first `count` nodes into an empty table."""
     mask = len(slot) - 1
@@ -301,7 +301,7 @@ def rehash(slot: IntArray, digest: LongArray, count: int) -> None:
         slot[place] = v
 
 
-@kernel
+@kernel(work=lambda graph: 1000 * graph.used[NODES])
 def bound_again(tables: SearchTables, graph: ConfigurationGraph) -> None:
     """Raise the lower bounds of all nodes to what `bound_members` now says."""
     for v in range(int(graph.used[NODES])):

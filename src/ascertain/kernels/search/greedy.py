@@ -16,7 +16,7 @@ MOST_PAIRS = 400
 the members and not with their square."""
 
 
-@kernel
+@kernel(work=lambda tables, k: (tables.cost.size + min(k * k, MOST_PAIRS)) * k * k)
 def rank_words(
     tables: SearchTables,
     choice: ShortArray,
@@ -56,7 +56,7 @@ def rank_words(
     return count
 
 
-@kernel
+@kernel(work=lambda k: k * k)
 def follow_pair(
     tables: SearchTables,
     choice: ShortArray,

@@ -44,24 +44,23 @@ class Tree(NamedTuple):
     """`tally[0]` is the number of blocks, `tally[1]` a stamp."""
 
 
-@kernel
-def grow_tree(successor: IntArray, reading: IntArray, cost: LongArray, tree: Tree) -> None:
-    """Split leaves, each by its cheapest word, round after round until none can be split.
+@kernel(work=lambda successor: 2 * successor.size)
+def grow_tree(successor: IntArray, reading: IntArray, cost: LongArray, tree: Tree) -> bool:
+    """Split leaves once, each by its cheapest word; False when none can be split. To be called again until then.
 
-    On entry the tree is one leaf that holds every state, `leaf` and `seen` are zero and `tally` is (1, 0).
+    At first the tree is one leaf that holds every state, `leaf` and `seen` are zero and `tally` is (1, 0).
     """
-    changed = True
-    while changed:
-        changed = False
-        for b in range(int(tree.tally[0])):
-            if tree.action[b] < 0 and tree.end[b] - tree.begin[b] > 1:
-                a, onward, price = choose_split(successor, reading, cost, tree, b)
-                if a >= 0:
-                    tree.action[b] = a
-                    tree.onward[b] = onward
-                    tree.price[b] = price
-                    split_leaf(successor, reading, tree, b)
-                    changed = True
+    changed = False
+    for b in range(int(tree.tally[0])):
+        if tree.action[b] < 0 and tree.end[b] - tree.begin[b] > 1:
+            a, onward, price = choose_split(successor, reading, cost, tree, b)
+            if a >= 0:
+                tree.action[b] = a
+                tree.onward[b] = onward
+                tree.price[b] = price
+                split_leaf(successor, reading, tree, b)
+                changed = True
+    return changed
 
 
 @kernel

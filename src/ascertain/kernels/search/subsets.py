@@ -32,7 +32,7 @@ class Subsets(NamedTuple):
     value: IntArray
 
 
-@kernel
+@kernel(work=lambda cost, subsets, m: (subsets.value.size - subsets.first[m]) * cost.size * m)
 def sweep_subsets(
     successor: IntArray,
     reading: IntArray,
