@@ -118,7 +118,6 @@ class Kernel:
             part, left = arguments, 0
             if self.sliced:
                 limit = min(arguments[-1], max(1, PORTION // max(1, passes)))
-                passes *= limit
                 part, left = (*arguments[:-1], limit), arguments[-1] - limit
             if self.is_repaid(part, SECONDS_PER_PASS * passes):
                 self.machine_code = self.dispatcher
@@ -136,15 +135,15 @@ class Kernel:
         """Whether the work so far, and the seconds ahead, are worth the change to machine code; see the module."""
         if TIERS.mode != "auto":
             return TIERS.mode == "compiled"
-        own = self.seconds + ahead
+        own, numba = self.seconds + ahead, 0.0 if "numba" in sys.modules else IMPORT_SECONDS
         if self.may_load and own >= LOAD_SECONDS:
             if not self.has_files:
                 self.may_load = False
-            elif "numba" in sys.modules or TIERS.seconds + ahead >= IMPORT_SECONDS:
-                # Files may be stale, or hold code for other types of arguments: then they are left alone.
-                self.may_load = self.can_load(arguments)
-                return self.may_load
-        return own >= self.price
+            elif TIERS.seconds + ahead >= numba:
+                if self.can_load(arguments):
+                    return True
+                self.may_load = False  # the files are stale, or hold code for other types of arguments
+        return own >= self.price + numba
 
     def interpret(self, arguments: tuple[Any, ...]) -> Any:
         """Call the function itself, by the clock."""
@@ -167,7 +166,15 @@ class Kernel:
     @cached_property
     def dispatcher(self) -> Any:
         """Numba's side of it. No fastmath: guarantees depend on it. It holds no lock."""
-        return _load_numba().njit(cache=True, nogil=True, boundscheck=False)(self.function)
+        made = _load_numba().njit(cache=True, nogil=True, boundscheck=False)(self.function)
+        files = made._cache._cache_file
+        # Machine code holds that of the kernels it calls, so it is fresh while all their sources are what they were.
+        files._source_stamp = _hash_sources()
+        try:
+            files._load_index()
+        except Exception:  # written by another version, about types that are no more
+            made._cache.flush()
+        return made
 
     @property
     def _numba_type_(self) -> Any:
@@ -331,6 +338,13 @@ def _cache_folders(source: Path) -> list[Path]:
         return [Path(os.environ["NUMBA_CACHE_DIR"]) / apart]
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return [source / "__pycache__", home / "numba" / apart]
+
+
+@cache
+def _hash_sources() -> str:
+    """One hash of all sources of kernels."""
+    sources = sorted(Path(__file__).parent.rglob("*.py"))
+    return sha1(b"\0".join(path.read_bytes() for path in sources), usedforsecurity=False).hexdigest()
 
 
 def _plain(result: Any) -> Any:

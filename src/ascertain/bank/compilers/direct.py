@@ -162,9 +162,9 @@ class _Search:
                 self.seen,
                 self.endpoints.best,
                 self.children,
-                left,
                 bar,
                 threshold,
+                left,
             )
             if why in (EMPTY, PROVED) and self._threshold(self.endpoints.distinct()) == threshold:
                 return self._conclude(why, bar, threshold)

@@ -84,9 +84,9 @@ def search_nodes(
     seen: Seen,
     best: Best,
     children: int,
-    evaluations: int,
     bar: int,
     stop: int,
+    evaluations: int,
 ) -> int:
     """Take nodes in order, at most `evaluations` of them, and evaluate those not beaten; returns why it stopped.
 

@@ -68,7 +68,7 @@ def finish_children(
     return last_word
 
 
-@kernel(work=lambda tables, root: 2 * root.shape[0] * step_work(tables))
+@kernel(work=lambda tables, root: root.shape[0] * step_work(tables) // 4)
 def append_children(
     tables: Tables, num_bits: int, mis_rows: int, root: WordArray, t: int, block: WordArray, paths: int, one: WordArray
 ) -> int:

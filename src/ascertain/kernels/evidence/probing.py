@@ -48,7 +48,7 @@ def weigh_flips(
         left[i] = equal + affinity * other
 
 
-@kernel(work=lambda offset, current: current.size * gates_each(offset))
+@kernel(work=lambda offset, current: 3 * current.size * gates_each(offset))
 def step_flips(
     gates: IntArray,
     offset: IntArray,

@@ -39,7 +39,9 @@ FEW = 2
 
 
 @kernel(
-    work=lambda offset, commands, num_planes, num_words: num_words * commands.size * (gates_each(offset) + num_planes)
+    work=lambda offset, commands, num_planes, num_words: (
+        num_words * commands.size * (gates_each(offset) + num_planes) // 3
+    )
 )
 def sweep_states(
     gates: IntArray,
@@ -309,7 +311,7 @@ def _gather(rows: WordArray, num_rows: int, w: int, b: int) -> int:
     return value
 
 
-@kernel(work=lambda offset, commands, current: current.size * commands.size * gates_each(offset))
+@kernel(work=lambda offset, commands, current: 3 * current.size * commands.size * gates_each(offset))
 def filter_states(
     gates: IntArray,
     offset: IntArray,

@@ -32,7 +32,7 @@ SLICE_TILE = 128
 
 def gates_each(offset: IntArray) -> int:
     """How many gates a command has in the mean, and one more for the reading: passes of a loop over gates."""
-    return 1 + int(offset[-1]) // (offset.size - 1)
+    return 1 + int(offset[-1]) // max(offset.size - 1, 1)
 
 
 @kernel
@@ -268,7 +268,7 @@ def fill_slices(slices: WordArray, first: int) -> None:
                 slices[bit, w] = ALL if ((first + w) >> (bit - 6)) & 1 else NONE
 
 
-@kernel(work=lambda offset, commands: commands.size * gates_each(offset))
+@kernel(work=lambda offset, commands: 2 * commands.size * gates_each(offset))
 def run_each(gates: IntArray, offset: IntArray, states: WordArray, commands: IntArray) -> None:
     """Every state, in place, through a word of commands of its own, `commands[j]` for state j."""
     for j in range(states.size):

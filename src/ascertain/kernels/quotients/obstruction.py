@@ -12,7 +12,7 @@ from ascertain.kernels.quotients.pairs import ByteArray, larger_element
 from ascertain.types import IntArray
 
 
-@kernel(work=lambda successor: successor.size * len(successor) // 4)
+@kernel(work=lambda successor: successor.size * len(successor) // 2)
 def settle_at_once(successor: IntArray, behaviour: IntArray, label: IntArray, meeting: bool, settled: ByteArray) -> int:
     """Settle the pairs that need no action or one; return how many stay open. `settled` is 0 on entry.
 

@@ -57,7 +57,7 @@ def index_predecessors(successor: IntArray, start: IntArray, source: IntArray) -
                 source[start[k]] = x
 
 
-@kernel(work=lambda successor: successor.size * len(successor) // 4)
+@kernel(work=lambda successor: successor.size * len(successor) // 2)
 def seed_pairs(
     successor: IntArray,
     behaviour: IntArray,
@@ -106,7 +106,7 @@ def seed_pairs(
                     break
 
 
-@kernel(work=lambda: 2, sliced=True)
+@kernel(work=lambda: 3, sliced=True)
 def spread_pairs(
     start: IntArray,
     source: IntArray,

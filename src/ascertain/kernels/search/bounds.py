@@ -77,7 +77,7 @@ def bound_members(tables: SearchTables, code: IntArray, weight: LongArray, k: in
     return total
 
 
-@kernel(work=lambda k: k * k)
+@kernel(work=lambda k: k * k // 2)
 def farthest_pair(tables: SearchTables, code: IntArray, k: int) -> tuple[int, int, int]:
     """The distance of the two members that are farthest apart, and their places; the first such pair."""
     worst = -1

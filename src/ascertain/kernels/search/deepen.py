@@ -62,7 +62,7 @@ def edge_value(graph: ConfigurationGraph, price: int, e: int, bound: LongArray, 
     return price + rest
 
 
-@kernel(work=lambda tables, graph: tables.cost.size * graph.first_member[1] ** 2, sliced=True)
+@kernel(work=lambda tables, graph: tables.cost.size * graph.first_member[1] ** 2 // 4, sliced=True)
 def deepen(tables: SearchTables, graph: ConfigurationGraph, scratch: Scratch, stack: LongArray, limit: int) -> int:
     """Continue the search from `stack` for at most `limit` visits; see the module.
 

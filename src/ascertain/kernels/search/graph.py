@@ -190,7 +190,7 @@ def add_node(
     return v
 
 
-@kernel(work=lambda k: k * k)
+@kernel(work=lambda k: k * k // 2)
 def intern_node(tables: SearchTables, graph: ConfigurationGraph, code: IntArray, weight: LongArray, k: int) -> int:
     """The node with these members, added if it is new; the caller has made sure that there is room."""
     v, place, digest = find_node(graph, tables.mean, code, weight, k)
