@@ -9,8 +9,9 @@ from ascertain.bank.candidates import Compiled
 from ascertain.bank.operation import Operation
 from ascertain.kernels.model.boolean_code import NUM_SOURCES, OPERATIONS
 from ascertain.model import Model
-from ascertain.model.boolean import REVERSIBLE, BooleanPlant, Command, Gate, enumerate_machine
+from ascertain.model.boolean import REVERSIBLE, BooleanPlant, Command, Gate
 from ascertain_paper.testbed.testbed import load_testbed
+from tests.reference.models import enumerate_machine
 
 from .strategies import models, names
 

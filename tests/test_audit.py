@@ -10,13 +10,14 @@ from math import sqrt
 import pytest
 
 from ascertain.errors import TaskError
-from ascertain.evidence.audit import Observer, RuleObserver, audit, count_wrong
+from ascertain.evidence.audit import AuditedObserver, RuleObserver, audit
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.probing import FixedSchedule, Separating
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.policy.verdict import Certified, Verdict
 from ascertain.task.bank import Bank, nominal_bank, uniform_bank
+from tests.reference.auditing import count_wrong
 from tests.reference.evidence import every_run
 
 PLANT = BooleanPlant(
@@ -27,7 +28,7 @@ PLANT = BooleanPlant(
 SCHEDULE = FixedSchedule((0, 1, 0, 1, 0, 1, 2))
 
 
-def observers(bank: Bank, alpha: Fraction) -> Callable[[], Observer]:
+def observers(bank: Bank, alpha: Fraction) -> Callable[[], AuditedObserver]:
     return lambda: RuleObserver(BooleanWorld(PLANT, bank, alpha), SCHEDULE)
 
 

@@ -19,7 +19,7 @@ from ascertain.evidence.evidence import Step
 from ascertain.model import Machine
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.expression import parse_expression
-from ascertain.model.noisy import as_noisy, with_flip
+from ascertain.model.noisy import with_flip
 from ascertain.task.plant_task import BitsRule, ExpressionRule, LabelRule, NominalRule, PlantTask, StateRule
 from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task
@@ -29,6 +29,7 @@ from ascertain_check.__main__ import main
 from ascertain_check.claims.run import TRUSTED
 from ascertain_check.verdicts import Malformed
 from tests.by_hand import build, identify
+from tests.reference.models import as_noisy
 from tests.reference.run_cases import EAGER, FALLBACK, NOMINAL, corpus, sound_runs
 from tests.reference.run_claims import Case, claim_of, hypotheses_of, is_earned, label_now, rechained, texts_of
 

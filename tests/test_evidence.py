@@ -20,11 +20,12 @@ from ascertain.evidence.laws import UNIT, LawEvidence, log_bounds
 from ascertain.evidence.trigger import MIXTURE, Trigger
 from ascertain.evidence.worlds import AbstractWorld, MachineWorld
 from ascertain.model import Machine
-from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_noisy
+from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.noisy import NoisyMachine, with_flip
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.task.bank import Bank, nominal_bank, reuse_bank, uniform_bank, weighted_bank
 from tests.reference.evidence import Choice, e_value, every_run, least_count, trigger_value
+from tests.reference.models import enumerate_noisy
 from tests.strategies import names, noisy_machines
 
 FLIP = Fraction(1, 5)

@@ -18,9 +18,10 @@ from ascertain.model.checks import (
     unsound_laws,
     useless_actions,
 )
-from ascertain.model.noisy import as_noisy, with_flip
+from ascertain.model.noisy import with_flip
 from ascertain.model.product import product
 from ascertain.model.union import common_actions, union
+from tests.reference.models import as_noisy
 
 DOOR = [
     ("shut", "push", "ok", "open"),

@@ -25,10 +25,10 @@ from ascertain.model.files.json_model import parse_model_data
 from ascertain.model.files.json_text import parse_json
 from ascertain.model.files.json_write import write_json
 from ascertain.model.files.text import read_text, write_whole
-from ascertain.model.noisy import as_noisy
 from tests.reference.files_bad import BAD_DATA, BAD_DOT, BAD_JSON
 from tests.reference.files_dot import read_by_graphviz, read_by_lines, transitions_of
 from tests.reference.files_strategies import PLAIN, digraphs, renamed
+from tests.reference.models import as_noisy
 from tests.strategies import machines, noisy_machines
 
 DIALECTS = Path(__file__).parent / "data" / "dot"

@@ -90,7 +90,7 @@ def check_against_twin(run: tuple[ObserverSettings, Bank | None, list[Step]]) ->
         assert observer.transcript == tuple(history[:t])
         assert [(e.actions, e.why) for e in observer.events] == ([expected.switched] if expected.switched else [])
         assert observer.stage == ("fallback" if expected.switched else "nominal")
-        assert observer.ledger.spent <= options.alpha
+        assert observer.risk_budget.spent <= options.alpha
         if isinstance(found, Certified):
             accepted = observer.acceptance
             assert accepted is not None
@@ -99,7 +99,7 @@ def check_against_twin(run: tuple[ObserverSettings, Bank | None, list[Step]]) ->
                 expected.alpha,
                 expected.scored_from,
             )
-            assert observer.ledger.amount(accepted.share) == accepted.alpha
+            assert observer.risk_budget.amount(accepted.share) == accepted.alpha
         if not isinstance(found, Act):
             return
         assert found.action in options.actions
@@ -141,15 +141,20 @@ def test_an_old_observer_stays_valid_after_a_new_one_has_gone_on(
     for step in history:
         if observers[-1].verdict is None:
             observers.append(tell(observers[-1], step))
-    said = [(o.next(), o.transcript, o.events, o.ledger, o.verdict, o.stage) for o in observers]
+    said = [(o.next(), o.transcript, o.events, o.risk_budget, o.verdict, o.stage) for o in observers]
     for i in data.draw(st.permutations(range(len(observers)))):
         o = observers[i]
-        assert (o.next(), o.transcript, o.events, o.ledger, o.verdict, o.stage) == said[i]
+        assert (o.next(), o.transcript, o.events, o.risk_budget, o.verdict, o.stage) == said[i]
         if i + 1 < len(observers):
             again = tell(o, history[i])
-            assert (again.next(), again.transcript, again.events, again.ledger, again.verdict, again.stage) == said[
-                i + 1
-            ]
+            assert (
+                again.next(),
+                again.transcript,
+                again.events,
+                again.risk_budget,
+                again.verdict,
+                again.stage,
+            ) == said[i + 1]
             assert again.view.label == observers[i + 1].view.label
     assert len(calls) <= 1
     assert len(calls) == any(o.stage == "fallback" for o in observers)

@@ -22,7 +22,7 @@ from ascertain.observer.non_merging import merges, prefer_non_merging
 from ascertain.observer.probing.planned import PlannedProbing
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, start_observer
-from ascertain.observer.unsafe_predecessors import Entrances
+from ascertain.observer.unsafe_predecessors import UnsafePredecessors
 from ascertain.policy.verdict import Certified
 from ascertain.problem.observer import pose_observer
 from ascertain.problem.problem import read_problem
@@ -75,7 +75,7 @@ def test_entrances_are_what_trying_every_action_in_every_state_that_is_left_find
         a for a in range(4) if any(plant.step(z, a)[0] in never for z in set(what_is_left(world)) if z not in never)
     }
     if not world.evidence.vanished:
-        assert Entrances(plant, range(4), forbidden).find_open(world) == expected
+        assert UnsafePredecessors(plant, range(4), forbidden).find_open(world) == expected
 
 
 @given(st.one_of(plants(), models(partial=False)), st.data())

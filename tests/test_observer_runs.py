@@ -124,7 +124,7 @@ def test_on_a_noiseless_partial_machine_nothing_undefined_is_done_and_nothing_fa
             assert act.label == task.labels[int(right)]
         else:
             assert "budget" in act.reason or "no action is allowed" in act.reason
-        assert observer.ledger.spent == 0
+        assert observer.risk_budget.spent == 0
 
 
 def test_at_alpha_zero_only_a_reading_that_a_state_cannot_give_rules_it_out() -> None:

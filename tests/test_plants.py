@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ascertain.errors import ModelError, PlantFault, TaskError
-from ascertain.model.boolean import enumerate_noisy
 from ascertain.model.named import register
 from ascertain.plant.abstract import BarePlant, as_plant, check_identity
 from ascertain.plant.faults import (
@@ -27,6 +26,7 @@ from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import read_problem
 from ascertain.problem.truth import draw_truth, end_of_run
 from tests.conftest import ROOT
+from tests.reference.models import enumerate_noisy
 from tests.strategies import models
 from tests.test_lines import fake
 

@@ -26,11 +26,12 @@ from ascertain.evidence.probing import (
 from ascertain.evidence.worlds import AbstractWorld, ListWorld, MachineWorld
 from ascertain.kernels.evidence.probing import step_flips, weigh_flips, weigh_laws
 from ascertain.model import Machine
-from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_noisy
+from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.build import machine_from_transitions
 from ascertain.model.noisy import with_flip
 from ascertain.policy.verdict import Certified
 from ascertain.task.bank import nominal_bank, uniform_bank
+from tests.reference.models import enumerate_noisy
 from tests.strategies import names, noisy_machines
 from tests.test_worlds import plants
 

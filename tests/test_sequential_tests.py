@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.errors import TaskError
-from ascertain.model.boolean import enumerate_noisy
 from ascertain.model.named import register
 from ascertain.planning.sequential_tests import (
     LatticeTest,
@@ -24,6 +23,7 @@ from ascertain.planning.sequential_tests import (
     split_uniformly,
 )
 from ascertain.task.pose import pose
+from tests.reference.models import enumerate_noisy
 from tests.reference.sequential_tests import enumerate_test, walk_with_memory
 
 ALPHA, BETA, TENTH = Fraction(1, 4_000_000), Fraction(1, 1000), Fraction(1, 10)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import bdtr, bdtrc
 
-from ascertain.evidence.audit import Audit, RuleObserver, audit, count_wrong
+from ascertain.evidence.audit import Audit, RuleObserver, audit
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.probing import FixedSchedule
 from ascertain.model.named import register
@@ -36,6 +36,7 @@ from ascertain_paper.studies.guarantee_sampling import (
 from ascertain_paper.studies.guarantee_sampling_tables import sampled_row, sampling_part
 from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import load_testbed
+from tests.reference.auditing import count_wrong
 
 SMALL = load_settings("small")
 

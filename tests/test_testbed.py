@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 from ascertain.errors import FileError, LimitError
 from ascertain.kernels.model.boolean_code import OPERATIONS
-from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_machine
+from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.named import register, shift_register
 from ascertain_paper.testbed.draws import Draws, draw_words, happens, scale_below
 from ascertain_paper.testbed.operations import BATCH, Slot, draw_candidates, replay
 from ascertain_paper.testbed.settings import load_settings, parse_settings, read_settings
 from ascertain_paper.testbed.testbed import Testbed, load_testbed, make_testbed
+from tests.reference.models import enumerate_machine
 
 from .reference import boolean as twin
 from .strategies import names

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from ascertain.errors import LimitError, TaskError
-from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_noisy
+from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.named import register, shift_register
 from ascertain.planning.composition import CertifiedTree, compose, skeleton
 from ascertain.planning.factors import evaluate_form, find_factors, transform
@@ -25,6 +25,7 @@ from ascertain.task.plant_task import PlantTask, pose_plant
 from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from tests.reference.measuring import measure_wrong
+from tests.reference.models import enumerate_noisy
 from tests.reference.noisy_optimum import noisy_optimum
 from tests.reference.optimum import optimum
 from tests.reference.registers import far_sensor, parity_register, ring_register, sensor_bank

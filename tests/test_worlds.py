@@ -19,11 +19,13 @@ from ascertain.evidence.evidence import Doubts
 from ascertain.evidence.labelling import label_bits, label_expression, label_nominal, label_states, label_table
 from ascertain.evidence.worlds import AbstractWorld, ListWorld, MachineWorld
 from ascertain.model import Machine, NoisyMachine
-from ascertain.model.boolean import BooleanPlant, Command, Gate, enumerate_noisy
+from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.build import machine_from_transitions
+from ascertain.model.expression import parse_expression
 from ascertain.model.noisy import with_flip
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.task.bank import Bank, nominal_bank, reuse_bank, uniform_bank, weighted_bank
+from tests.reference.models import enumerate_noisy
 from tests.reference.worlds import NaiveWorld
 from tests.strategies import names, noisy_machines
 
@@ -393,7 +395,7 @@ def test_labels_by_bits_and_by_expression_are_named_as_in_a_problem_file() -> No
         "valve=1 pump=0",
         "valve=1 pump=1",
     ]
-    by_expression = label_expression(plant, "pump and not valve")
+    by_expression = label_expression(parse_expression("pump and not valve", plant.bits))
     assert [by_expression.name(by_expression.code_of(s)) for s in range(4)] == ["false", "true", "false", "false"]
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from tests.reference.simulation import from_slices, slice_all
+from tests.reference.simulation import SLICE_TILE, from_slices, run_slices, run_state, slice_all
 
-from ascertain.kernels.model.boolean import SLICE_TILE, run_slices, run_state, run_states
+from ascertain.kernels.model.boolean import run_states
 from ascertain.model.boolean import BooleanPlant
 from ascertain_paper.testbed.testbed import load_testbed
 

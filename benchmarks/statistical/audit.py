@@ -12,7 +12,9 @@ import argparse
 import math
 from fractions import Fraction
 
-from ascertain.evidence.audit import Audit, RuleObserver, audit, count_wrong
+from tests.reference.auditing import count_wrong
+
+from ascertain.evidence.audit import Audit, RuleObserver, audit
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.probing import FixedSchedule, RoundRobin, round_robin
 from ascertain.model.boolean import BooleanPlant, Command, Gate

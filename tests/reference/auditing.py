@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
+from random import Random
 
+from ascertain.evidence.audit import AuditedObserver
 from ascertain.evidence.trigger import Trigger
+from ascertain.model.abstract import AbstractDeterministic
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.named import register
+from ascertain.policy.verdict import Certified
+from ascertain.types import State
 
 
 def evidence_along(
@@ -52,3 +57,39 @@ def crossing_probability(length: int, flip: Fraction, bound: Fraction, noise: Fr
         if crosses(flips, flip, bound):
             total += noise ** sum(flips) * (1 - noise) ** (length - sum(flips))
     return total
+
+
+def count_wrong(
+    model: AbstractDeterministic,
+    truth: State,
+    label: str,
+    observer: Callable[[], AuditedObserver],
+    *,
+    num_runs: int,
+    budget: int,
+    seed: int,
+) -> int:
+    """Wrong answers in plain simulation of the truth: what an audit is compared with where both can be had."""
+    random = Random(seed)
+    wrong = 0
+    for _ in range(num_runs):
+        watcher, state, verdict = observer(), truth, None
+        for _ in range(budget):
+            verdict = watcher.verdict()
+            if verdict is not None:
+                break
+            action = watcher.choose()
+            watcher.observe(action, _draw(list(model.reading_law(state, action).items()), random))
+            state = model.next_state(state, action)
+        verdict = verdict or watcher.verdict()
+        wrong += isinstance(verdict, Certified) and verdict.label != label
+    return wrong
+
+
+def _draw(law: Sequence[tuple[int, Fraction]], random: Random) -> int:
+    at = Fraction(random.getrandbits(64), 1 << 64)
+    for value, probability in law:
+        at -= probability
+        if at < 0:
+            return value
+    return law[-1][0]

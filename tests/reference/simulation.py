@@ -11,18 +11,23 @@ from collections.abc import Sequence
 import numpy as np
 
 from ascertain.errors import ModelError
+from ascertain.kernels._jit import kernel
 from ascertain.kernels.model.boolean import (
-    SLICE_TILE,
+    ALL,
+    NONE,
+    ONE,
     BitArray,
-    WordArray,
-    fill_slices,
-    join_slices,
-    run_slices,
+    apply_command,
+    apply_to_slices,
     run_states,
     slice_states,
+    transpose_block,
 )
 from ascertain.model.boolean import BooleanPlant
-from ascertain.types import Action, IntArray
+from ascertain.types import Action, IntArray, WordArray
+
+SLICE_TILE = 128
+"""Words of each slice that go through a whole word of commands together; with 24 bits they take 24 kB."""
 
 
 def simulate_states(
@@ -89,3 +94,76 @@ def _as_word(plant: BooleanPlant, commands: Sequence[Action] | IntArray) -> IntA
     if word.ndim != 1 or (word.size and not (int(word.min()) >= 0 and int(word.max()) < plant.num_actions)):
         raise ModelError(f"commands must be a row of numbers in 0 .. {plant.num_actions - 1}")
     return word
+
+
+@kernel
+def run_state(
+    gates: IntArray, offset: IntArray, tap: IntArray, state: np.uint64, commands: IntArray, readings: BitArray
+) -> np.uint64:
+    """One state after a word of commands; `readings[i]` becomes the bit tapped after command i."""
+    for i in range(commands.size):
+        c = commands[i]
+        state = apply_command(gates, offset, c, state)
+        readings[i] = (state >> np.uint64(tap[c])) & ONE
+    return state
+
+
+@kernel
+def run_slices(
+    gates: IntArray,
+    offset: IntArray,
+    tap: IntArray,
+    slices: WordArray,
+    commands: IntArray,
+    readings: WordArray,
+    tile: WordArray,
+) -> None:
+    """Every sliced state, in place, through a word of commands; `readings[i]` becomes the slice tapped at command i.
+
+    `readings` may have no rows. `tile` is room for a row of SLICE_TILE words for each bit: rows of the slices
+    themselves lie a power of two apart and would push each other out of the cache.
+    """
+    num_bits, num_words = slices.shape
+    for low in range(0, num_words, SLICE_TILE):
+        width = min(SLICE_TILE, num_words - low)
+        for bit in range(num_bits):
+            for w in range(width):
+                tile[bit, w] = slices[bit, low + w]
+        for i in range(commands.size):
+            c = commands[i]
+            apply_to_slices(gates, offset, c, tile, width)
+            if readings.shape[0] > 0:
+                for w in range(width):
+                    readings[i, low + w] = tile[tap[c], w]
+        for bit in range(num_bits):
+            for w in range(width):
+                slices[bit, low + w] = tile[bit, w]
+
+
+@kernel
+def join_slices(slices: WordArray, states: WordArray, block: WordArray) -> None:
+    """Fill `states` from slices; the inverse of `slice_states`."""
+    num_bits, num_words = slices.shape
+    for w in range(num_words):
+        for bit in range(64):
+            block[bit] = slices[bit, w] if bit < num_bits else NONE
+        transpose_block(block)
+        for j in range(min(64, states.size - 64 * w)):
+            states[64 * w + j] = block[j]
+
+
+@kernel
+def fill_slices(slices: WordArray, first: int) -> None:
+    """Fill slices with the states 64 first, 64 first + 1, ...: all states of a plant, when they begin at 0."""
+    num_bits, num_words = slices.shape
+    for bit in range(num_bits):
+        if bit < 6:
+            # Within a word bit i of the number j is 1 where j >> i is odd: 0xAAAA... for i = 0, 0xCCCC... for 1.
+            pattern = NONE
+            for j in range(64):
+                pattern |= np.uint64((j >> bit) & 1) << np.uint64(j)
+            for w in range(num_words):
+                slices[bit, w] = pattern
+        else:
+            for w in range(num_words):
+                slices[bit, w] = ALL if ((first + w) >> (bit - 6)) & 1 else NONE

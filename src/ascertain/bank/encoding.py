@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ascertain.bank.operation import Operation, Word
 from ascertain.kernels.bank.steps import Tables, run_log
 from ascertain.model.boolean import BooleanPlant
-from ascertain.model.noisy import Law, NoisyMachine
+from ascertain.model.noisy import Law
 from ascertain.types import BoolArray, IntArray, State
 
 MANY_PATHS = 10**18
@@ -37,7 +37,7 @@ def encode(operation: Operation) -> Tables:
         successor=none if boolean else model.successor,
         behaviour=none if boolean else model.behaviour,
         likely=_likeliest(model.laws, len(model.readings))
-        if isinstance(model, NoisyMachine)
+        if not boolean and not model.is_exact
         else none.astype(np.bool_),
         sent=operation.sent,
         readings=operation.readings,

@@ -57,14 +57,13 @@ class Operation:
     def __post_init__(self) -> None:
         model = self.model
         num_commands, num_readings = len(model.actions), len(model.readings)
-        num_states = 1 << model.num_bits if isinstance(model, BooleanPlant) else model.num_states
         object.__setattr__(self, "sent", _column(self.sent, np.int32, "command", 0, num_commands))
         object.__setattr__(self, "readings", _column(self.readings, np.int32, "reading", UNDEFINED, num_readings))
         object.__setattr__(self, "trusted", _column(self.trusted, np.bool_, "trust", 0, 2))
         if not 0 < self.length <= MAX_LENGTH or not self.length == self.readings.size == self.trusted.size:
             raise TaskError(f"an operation has 1 to {MAX_LENGTH} commands, each with reading and trust")
-        if not 0 <= self.start < num_states:
-            raise TaskError(f"the operation starts in state {self.start}; states are 0 .. {num_states - 1}")
+        if not 0 <= self.start < model.num_states:
+            raise TaskError(f"the operation starts in state {self.start}; states are 0 .. {model.num_states - 1}")
         if not 0 <= self.max_replaced <= self.length:
             raise TaskError(f"replaced is {self.max_replaced}; it must be from 0 to {self.length}, the log's length")
         for name, (low, high) in (("replacements", self.replacement_window), ("flips", self.flip_window)):

@@ -50,7 +50,7 @@ _REMEMBERED = 1 << 18
 """Steps of single states that are remembered from run to run: most runs do much the same."""
 
 
-class Observer(Protocol):
+class AuditedObserver(Protocol):
     """What is audited: it chooses actions, sees readings, and at some time answers or abstains."""
 
     def choose(self) -> Action: ...
@@ -60,7 +60,7 @@ class Observer(Protocol):
     def verdict(self) -> Verdict | None: ...
 
 
-ObserverT = TypeVar("ObserverT", bound=Observer)
+ObserverT = TypeVar("ObserverT", bound=AuditedObserver)
 
 
 @final
@@ -147,38 +147,6 @@ def audit(
         largest=max(terms),
         unearned=sum(term > alpha for term in terms),
     )
-
-
-def count_wrong(
-    model: AbstractDeterministic,
-    truth: State,
-    label: str,
-    observer: Callable[[], Observer],
-    *,
-    num_runs: int,
-    budget: int,
-    seed: int,
-) -> int:
-    """Wrong answers in plain simulation of the truth: what an audit is compared with where both can be had."""
-    random = Random(seed)  # noqa: S311  # a simulation, to be repeated, not a secret
-    wrong = 0
-    for _ in range(num_runs):
-        watcher, state, verdict = observer(), truth, None
-        for _ in range(budget):
-            verdict = watcher.verdict()
-            if verdict is not None:
-                break
-            action = watcher.choose()
-            watcher.observe(action, draw_reading(model, state, action, random))
-            state = model.next_state(state, action)
-        verdict = verdict or watcher.verdict()
-        wrong += isinstance(verdict, Certified) and verdict.label != label
-    return wrong
-
-
-def draw_reading(model: AbstractDeterministic, state: State, action: Action, random: Random) -> Reading:
-    """What the state shows, drawn from its law; probabilities are compared as integers of 64 bits."""
-    return _draw(list(model.reading_law(state, action).items()), random)
 
 
 def _look(model: AbstractDeterministic, state: State, action: Action) -> tuple[Mapping[Reading, Fraction], State]:

@@ -64,7 +64,7 @@ class SeparatingBeliefs(AbstractRule):
         turn = allowed[len(world.history) % len(allowed)]
         if not rivals or not leader.weights:
             return turn
-        mine, theirs = shorten([leader])[0], shorten(rivals)
+        mine, theirs = drop_low_bits([leader])[0], drop_low_bits(rivals)
         gains = [part_taken(world.table, mine, theirs, a) / self.cost[a] for a in allowed]
         best = max(range(len(allowed)), key=lambda i: gains[i])
         if gains[best] * self.cost[allowed[best]] > SPLITS:
@@ -90,7 +90,7 @@ class SeparatingBeliefs(AbstractRule):
         return PairSearch(self.model)
 
 
-def shorten(cases: Sequence[Case]) -> list[Weights]:
+def drop_low_bits(cases: Sequence[Case]) -> list[Weights]:
     """The weights without their last bits, as many for all: of the likeliest case, the first, so many are kept."""
     down = max(0, cases[0].likelihood.bit_length() - BITS)
     return [{s: w >> down for s, w in case.weights.items() if w >> down} for case in cases]

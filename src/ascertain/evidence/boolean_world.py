@@ -31,7 +31,7 @@ from ascertain.model.boolean import BooleanPlant
 from ascertain.task.bank import Bank
 from ascertain.types import BoolArray, IntArray, LongArray, WordArray
 
-MAX_BITS = 30
+MAX_WORLD_BITS = 30
 PART_WORDS = 1 << 12
 """Words, of 64 states each, that are swept between two looks at the keyboard."""
 KEPT = 1 << 19
@@ -54,8 +54,10 @@ class BooleanWorld(AbstractWorld):
         labelling: Labelling | None = None,
         doubts: Doubts | None = None,
     ) -> None:
-        if plant.num_bits > MAX_BITS:
-            raise LimitError(f"the plant has {plant.num_bits} bits; worlds of at most {MAX_BITS} are filtered whole")
+        if plant.num_bits > MAX_WORLD_BITS:
+            raise LimitError(
+                f"the plant has {plant.num_bits} bits; worlds of at most {MAX_WORLD_BITS} are filtered whole"
+            )
         self._plant = plant
         super().__init__(plant, FlipEvidence(plant, bank, alpha, doubts), labelling or label_states(plant.name_state))
         self._forget()

@@ -16,7 +16,7 @@ import numpy as np
 
 from ascertain.errors import TaskError
 from ascertain.model.boolean import BooleanPlant
-from ascertain.model.expression import Expression, parse_expression
+from ascertain.model.expression import Expression
 from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.plant_task import BitsRule, ExpressionRule, NominalRule, PlantTask, StateRule
 from ascertain.task.question import AbstractQuestion
@@ -57,12 +57,8 @@ def label_bits(plant: BooleanPlant, bits: Sequence[int], about: Subject = "start
     )
 
 
-def label_expression(plant: BooleanPlant, text: str, about: Subject = "start") -> Labelling:
+def label_expression(expression: Expression, about: Subject = "start") -> Labelling:
     """Whether an expression over the bits holds, such as "b0 and not b3": code 1 is *true*, code 0 *false*."""
-    return _label_truth(parse_expression(text, plant.bits), about)
-
-
-def _label_truth(expression: Expression, about: Subject) -> Labelling:
     return Labelling(
         lambda states: expression.hold_states(states).astype(np.uint64), lambda code: ("false", "true")[code], about
     )
@@ -112,6 +108,6 @@ def _(question: PlantTask) -> Labelling:
         case BitsRule(bits):
             return label_bits(plant, bits, about)
         case ExpressionRule(expression):
-            return _label_truth(expression, about)
+            return label_expression(expression, about)
         case NominalRule(state):
             return label_nominal(state, about)

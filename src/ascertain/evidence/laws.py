@@ -58,7 +58,7 @@ def log_bounds(x: Fraction) -> tuple[int, int]:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Levels:
+class LawLevels:
     """The distinct probabilities of a model's laws: `level[k, y]` is the number, in `values`, of law k's K(y)."""
 
     successor: IntArray
@@ -77,7 +77,7 @@ class Levels:
         return np.where(level == IMPOSSIBLE, IMPOSSIBLE, self.floor[level])
 
 
-def tabulate_levels(model: AbstractMachine) -> Levels:
+def tabulate_levels(model: AbstractMachine) -> LawLevels:
     """The tables that evidence and worlds work on."""
     values = tuple(sorted({p for law in model.laws for _, p in law}, reverse=True))
     number = {p: j for j, p in enumerate(values)}
@@ -90,7 +90,7 @@ def tabulate_levels(model: AbstractMachine) -> Levels:
     floor = np.array([low for low, _ in bounds], dtype=np.int64)
     ceiling = np.array([high for _, high in bounds], dtype=np.int64)
     everywhere = np.all(model.behaviour != UNDEFINED, axis=0)
-    return Levels(model.successor, model.behaviour, level, values, floor, ceiling, everywhere)
+    return LawLevels(model.successor, model.behaviour, level, values, floor, ceiling, everywhere)
 
 
 @final
@@ -103,7 +103,7 @@ class LawEvidence(AbstractEvidence):
         bank: Bank,
         alpha: Fraction,
         doubts: Doubts | None = None,
-        levels: Levels | None = None,
+        levels: LawLevels | None = None,
     ) -> None:
         super().__init__(bank, alpha, doubts or Doubts())
         if max(bank.states) >= model.num_states:

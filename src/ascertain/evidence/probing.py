@@ -28,7 +28,7 @@ import numpy as np
 from ascertain.errors import TaskError
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.groups import Group
-from ascertain.evidence.laws import UNIT, Levels, tabulate_levels
+from ascertain.evidence.laws import UNIT, LawLevels, tabulate_levels
 from ascertain.evidence.worlds import AbstractWorld
 from ascertain.kernels.evidence.probing import step_flips, weigh_flips, weigh_laws
 from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, AbstractModel
@@ -272,7 +272,7 @@ def _(model: AbstractMachine) -> _Flips | _Laws:
     return _Laws(model)
 
 
-def affinities(levels: Levels) -> FloatArray:
+def affinities(levels: LawLevels) -> FloatArray:
     """`affinity[k, l]`, for laws k and l, the sum over readings of the root of the product of their probabilities."""
     roots = np.sqrt(np.array([*(float(p) for p in levels.values), 0.0]))[levels.level]
     return np.minimum(roots @ roots.T, 1.0)

@@ -37,7 +37,7 @@ from ascertain.policy.verdict import Abstained, Certified, Verdict
 from ascertain.task.bank import Bank
 from ascertain.types import UNDEFINED, Action, BoolArray, LongArray, Reading, State, WordArray
 
-MAX_STATES = 10_000_000
+MAX_WORLD_STATES = 10_000_000
 BLOCK = 1 << 16
 """Hypotheses that are labelled at a time."""
 NO_LABEL = 2**64 - 1
@@ -351,8 +351,10 @@ class MachineWorld(_AbstractListed):
         labelling: Labelling | None = None,
         doubts: Doubts | None = None,
     ) -> None:
-        if model.num_states > MAX_STATES:
-            raise LimitError(f"the machine has {model.num_states} states; worlds of at most {MAX_STATES} are filtered")
+        if model.num_states > MAX_WORLD_STATES:
+            raise LimitError(
+                f"the machine has {model.num_states} states; worlds of at most {MAX_WORLD_STATES} are filtered"
+            )
         evidence = LawEvidence(model, bank, alpha, doubts)
         labels = labelling or label_states(lambda code: model.states[code])
         super().__init__(model, evidence, labels, np.arange(model.num_states, dtype=np.uint64))

@@ -23,7 +23,7 @@ from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import ActionFault, Garbled, HungUp, InDoubt, Late, Missing, Refused, Unknown
 from ascertain.types import Reading
 
-Outcome: TypeAlias = Literal["reading", "missing", "doubt", "failure"]
+ActionOutcome: TypeAlias = Literal["reading", "missing", "doubt", "failure"]
 WORTH_REPEATING = (Late, InDoubt, Refused, Garbled, HungUp)
 SILENT = (Late, InDoubt)
 
@@ -48,7 +48,7 @@ class FaultPolicy:
 class Heard:
     """What came of an action, and the faults met on the way."""
 
-    outcome: Outcome
+    outcome: ActionOutcome
     reading: Reading | None = None
     faults: tuple[PlantFault, ...] = ()
 
@@ -79,7 +79,7 @@ def _known(text: object, action: str, readings: Mapping[str, Reading]) -> Readin
     return readings[text]
 
 
-def _judge(faults: list[PlantFault], policy: FaultPolicy) -> Outcome:
+def _judge(faults: list[PlantFault], policy: FaultPolicy) -> ActionOutcome:
     """Whether the run can go on after these faults, of which the last was final."""
     last = faults[-1]
     if policy.strict or any(isinstance(fault, Garbled) for fault in faults):

@@ -37,7 +37,7 @@ from ascertain.certificate.chain import (
 from ascertain.errors import FileError, TaskError
 from ascertain.live.record_store import RecordStore
 from ascertain.observer.settings import ObserverSettings
-from ascertain.observer.source import Effort
+from ascertain.observer.source import CompileEffort
 from ascertain.observer.stages import Event
 from ascertain.policy.verdict import Verdict
 from ascertain.task.bank import Bank
@@ -218,5 +218,5 @@ class WatchedBank:
         return bank
 
     @property
-    def effort(self) -> Effort | None:
+    def effort(self) -> CompileEffort | None:
         return getattr(self._make_bank, "effort", None)

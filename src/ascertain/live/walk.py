@@ -15,7 +15,7 @@ from ascertain.errors import TaskError
 from ascertain.policy.policy import Abstain, AbstractPolicy, Answer
 from ascertain.policy.verdict import Abstained, Certified, Verdict
 from ascertain.task.hypotheses import follow_record
-from ascertain.task.log import Record
+from ascertain.task.log import LogRecord
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Plant
 
@@ -52,6 +52,6 @@ def walk_policy(task: Task, policy: AbstractPolicy[Memory], plant: Plant) -> Wal
         cost += task.cost[decision.action]
         if reading not in reading_of:
             return Walk(tuple(transcript), cost, Abstained(f"reading {reading!r} is outside the model"))
-        possible, after = follow_record(task.model, task.model, now, Record(0, action, reading))
+        possible, after = follow_record(task.model, task.model, now, LogRecord(0, action, reading))
         now = after[possible]
         memory = policy.next(memory, reading_of[reading])

@@ -12,7 +12,7 @@ set. A gate changes one bit, its target t, in view of at most two others, its so
     toffoli         t = t xor (a and b)
 
 A command does its gates in order and then reads one bit, its *tap*; with probability `flip`, independently of all
-else, what is read is the other value. A plant is never enumerated unless it is small: `enumerate_machine`.
+else, what is read is the other value. A plant is never enumerated unless it is small: `as_machine`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,15 @@ from ascertain.errors import LimitError, ModelError, did_you_mean
 from ascertain.kernels.model.boolean_code import NUM_SOURCES, OPERATIONS
 from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, check_names
 from ascertain.model.machine import Machine
-from ascertain.model.noisy import NoisyMachine, make_law
+from ascertain.model.noisy import NoisyMachine
 from ascertain.types import Action, IntArray, LongArray, Reading, State, WordArray
 
 MAX_BITS = 64
+"""A state is one word of the machine that computes."""
 MAX_ENUMERATED_BITS = 16
+"""65,536 states: tables of a few megabytes, which the quotient and the solver still take."""
 REVERSIBLE = ("not", "cnot", "toffoli")
+"""The gates that undo themselves."""
 
 
 @final
@@ -219,8 +222,27 @@ class BooleanPlant(AbstractDeterministic):
         return replace(self, flip=Fraction(0)) if self.flip else self
 
     def as_machine(self) -> AbstractMachine:
-        """Enumerated, if it is small: a machine when nothing is flipped, else a noisy one."""
-        return enumerate_noisy(self) if self.flip else enumerate_machine(self)
+        """Enumerated, if it is small: a machine when nothing is flipped, else a noisy one; states keep their numbers.
+
+        A bit that always reads alike is flipped as well, unlike in `with_flip`.
+        """
+        if self.num_bits > MAX_ENUMERATED_BITS:
+            raise LimitError(
+                f"the plant has {self.num_bits} bits; plants of at most {MAX_ENUMERATED_BITS} bits are enumerated"
+            )
+        states: Any = np.arange(self.num_states, dtype=np.int32)
+        steps: list[tuple[Any, Any]] = [self.step(states, c) for c in range(self.num_actions)]
+        skeleton: dict[str, Any] = {
+            "states": tuple(self.name_state(s) for s in range(self.num_states)),
+            "actions": self.actions,
+            "readings": self.readings,
+            "successor": np.stack([after for after, _ in steps], axis=1),
+        }
+        tapped = np.stack([tapped for _, tapped in steps], axis=1)
+        if not self.flip:
+            return Machine(**skeleton, output=tapped)
+        right, wrong = 1 - self.flip, self.flip
+        return NoisyMachine(**skeleton, law=tapped, laws=(((0, right), (1, wrong)), ((0, wrong), (1, right))))
 
     def model_data(self) -> dict[str, Any]:
         """Each command is [name, gates, tap], each gate [operation, target, sources...]."""
@@ -269,42 +291,6 @@ class BooleanPlant(AbstractDeterministic):
         for name, array in arrays.items():
             array.setflags(write=False)
             object.__setattr__(self, name, array)
-
-
-def enumerate_machine(plant: BooleanPlant) -> Machine:
-    """A small plant as a machine without noise: state s of the machine is the state s of the plant."""
-    successor, output = _tabulate(plant)
-    return Machine(
-        states=tuple(plant.name_state(s) for s in range(len(successor))),
-        actions=plant.actions,
-        readings=plant.readings,
-        successor=successor,
-        output=output,
-    )
-
-
-def enumerate_noisy(plant: BooleanPlant) -> NoisyMachine:
-    """A small plant as a noisy machine. A bit that always reads alike is flipped as well, unlike in `with_flip`."""
-    successor, output = _tabulate(plant)
-    right, wrong = 1 - plant.flip, plant.flip
-    return NoisyMachine(
-        states=tuple(plant.name_state(s) for s in range(len(successor))),
-        actions=plant.actions,
-        readings=plant.readings,
-        successor=successor,
-        law=output,
-        laws=(make_law({0: right, 1: wrong}), make_law({0: wrong, 1: right})),
-    )
-
-
-def _tabulate(plant: BooleanPlant) -> tuple[IntArray, IntArray]:
-    if plant.num_bits > MAX_ENUMERATED_BITS:
-        raise LimitError(
-            f"the plant has {plant.num_bits} bits; plants of at most {MAX_ENUMERATED_BITS} bits are enumerated"
-        )
-    states: Any = np.arange(1 << plant.num_bits, dtype=np.int32)
-    steps: list[tuple[Any, Any]] = [plant.step(states, c) for c in range(plant.num_actions)]
-    return np.stack([after for after, _ in steps], axis=1), np.stack([tapped for _, tapped in steps], axis=1)
 
 
 def _put(state: int, target: int, bit: int) -> int:

@@ -16,11 +16,11 @@ from typing import Any, NoReturn, TypeAlias, final
 import numpy as np
 
 from ascertain.errors import ModelError, did_you_mean
-from ascertain.kernels.model.boolean import ALL, NONE, ONE, WordArray
+from ascertain.kernels.model.boolean import NONE, ONE, WordArray
 
 MAX_LENGTH = 10_000
 
-Step: TypeAlias = int | str
+Instruction: TypeAlias = int | str
 """Push the bit of that number, or one of "0", "1"; or apply "not", "and", "xor", "or" to what was pushed last."""
 
 _TOKEN = re.compile(r"\s*(?:(?P<quoted>'[^']+')|(?P<word>[^\W\d][\w.\[\]]*|[01](?![\w.]))|(?P<sign>[()]))")
@@ -35,7 +35,7 @@ class Expression:
     """A parsed expression; `program` is it in postfix order."""
 
     text: str
-    program: tuple[Step, ...]
+    program: tuple[Instruction, ...]
 
     def holds(self, state: int) -> bool:
         """Whether it is true of one state."""
@@ -45,11 +45,6 @@ class Expression:
         """1 for each state of which it is true, 0 for the others."""
         value = _run(self.program, lambda bit: states >> np.uint64(bit) & ONE, NONE, ONE)
         return np.broadcast_to(value, states.shape).copy()
-
-    def hold_slices(self, slices: WordArray) -> WordArray:
-        """The slice of the states of which it is true; what lies beyond the last state is decided like state 0."""
-        value = _run(self.program, lambda bit: slices[bit], NONE, ALL)
-        return np.broadcast_to(value, slices.shape[1:]).copy()
 
 
 Token: TypeAlias = tuple[str, bool]
@@ -95,7 +90,7 @@ def _split(text: str, where: str) -> list[Token]:
     return tokens
 
 
-def _run(program: tuple[Step, ...], bit: Callable[[int], Any], zero: Any, one: Any) -> Any:
+def _run(program: tuple[Instruction, ...], bit: Callable[[int], Any], zero: Any, one: Any) -> Any:
     stack: list[Any] = []
     for step in program:
         if isinstance(step, int):
@@ -117,11 +112,11 @@ class _Parser:
     def __init__(self, bits: Sequence[str], where: str, spelling: Spelling) -> None:
         self.where, self.spelling = where, spelling
         self.place = {name: i for i, name in enumerate(bits)}
-        self.program: list[Step] = []
+        self.program: list[Instruction] = []
         self.open: list[str] = []
         """Operators whose right side is not complete, and parentheses that are not closed."""
 
-    def parse(self, tokens: Sequence[Token]) -> list[Step]:
+    def parse(self, tokens: Sequence[Token]) -> list[Instruction]:
         complete = False
         for name, quoted in tokens:
             word = "" if quoted else name

@@ -76,11 +76,6 @@ def total_variation(law: Law, other: Law) -> Fraction:
     return sum((max(p - against.get(y, Fraction(0)), Fraction(0)) for y, p in law), Fraction(0))
 
 
-def as_noisy(machine: AbstractMachine) -> NoisyMachine:
-    """The same machine seen as a noisy one, even where every law is certain."""
-    return _with_laws(machine, machine.behaviour, machine.laws)
-
-
 def with_flip(machine: AbstractMachine, flip: Fraction) -> NoisyMachine:
     """Each reading is replaced, with probability `flip`, by one of the others the same action can give, uniformly.
 
@@ -101,10 +96,6 @@ def with_flip(machine: AbstractMachine, flip: Fraction) -> NoisyMachine:
             share = flip / len(others) if others else Fraction(0)
             flipped = make_law({y: 1 - share * len(others), **dict.fromkeys(others, share)})
             law[column == y, a] = number.setdefault(flipped, len(number))
-    return _with_laws(machine, law, tuple(number))
-
-
-def _with_laws(machine: AbstractMachine, law: IntArray, laws: tuple[Law, ...]) -> NoisyMachine:
     return NoisyMachine(
         states=machine.states,
         actions=machine.actions,
@@ -113,5 +104,5 @@ def _with_laws(machine: AbstractMachine, law: IntArray, laws: tuple[Law, ...]) -
         initial=machine.initial,
         origin=machine.origin,
         law=law,
-        laws=laws,
+        laws=tuple(number),
     )

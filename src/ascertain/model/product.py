@@ -17,7 +17,7 @@ from ascertain.model.machine import Machine
 from ascertain.model.noisy import Law, NoisyMachine, make_law
 from ascertain.types import UNDEFINED, State
 
-Step: TypeAlias = tuple[State, dict[str, Fraction]]
+_Move: TypeAlias = tuple[State, dict[str, Fraction]]
 """Where an action leads, and the law of what is read, by name."""
 
 
@@ -79,7 +79,7 @@ def _step(
     return (s2, t2), both
 
 
-def _move(model: AbstractMachine, state: State, action: str) -> Step | None:
+def _move(model: AbstractMachine, state: State, action: str) -> _Move | None:
     a = model.actions.index(action)
     if model.successor[state, a] == UNDEFINED:
         return None

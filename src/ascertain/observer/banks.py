@@ -19,7 +19,7 @@ from ascertain.bank.compiler import DEFAULT_COMPILER
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import bank_shells
 from ascertain.bank.weights import DEFAULT, Weighting
-from ascertain.observer.source import Effort
+from ascertain.observer.source import CompileEffort
 from ascertain.task.bank import Bank, uniform_bank
 from ascertain.task.canonical import canonical_bytes
 from ascertain.types import State
@@ -43,16 +43,16 @@ class OperationBank:
                 find_compiler(name)  # a wrong name is refused now, not when the run has begun
         self._operation, self._compiler, self._shells = operation, compiler, shells
         self._weighting, self._against = weighting, against
-        self._effort: Effort | None = None
+        self._effort: CompileEffort | None = None
 
     @property
-    def effort(self) -> Effort | None:
+    def effort(self) -> CompileEffort | None:
         """What compiling took; None before it is done."""
         return self._effort
 
     def __call__(self) -> Bank:
         compiled = compile_bank(self._operation, self._compiler, shells=self._shells)
-        self._effort = Effort(
+        self._effort = CompileEffort(
             compiler=compiled.stats.compiler,
             evaluations=compiled.stats.evaluations,
             model_steps=compiled.stats.model_steps,
@@ -85,7 +85,7 @@ class OperationBank:
 class HypothesesBank:
     """The hypotheses of a question, each with the same weight."""
 
-    effort: Effort | None = None
+    effort: CompileEffort | None = None
     """None: nothing is compiled."""
 
     def __init__(self, states: Sequence[State]) -> None:

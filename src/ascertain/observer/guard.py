@@ -26,7 +26,7 @@ from ascertain.evidence.worlds import AbstractWorld
 from ascertain.model.abstract import AbstractModel
 from ascertain.model.boolean import BooleanPlant
 from ascertain.observer.settings import ObserverSettings
-from ascertain.observer.unsafe_predecessors import Entrances
+from ascertain.observer.unsafe_predecessors import UnsafePredecessors
 from ascertain.types import Action, State
 
 
@@ -43,7 +43,7 @@ class Guard:
         self._never = np.array(sorted(question.never), dtype=np.uint64)
         self._reach: Reach | None = None
         self._known: dict[Action, bool] = {}
-        self._entrances: Entrances | None = None
+        self._predecessors: UnsafePredecessors | None = None
         self._dangerous: frozenset[Action] | None = None
 
     def follow(self, states: Iterable[State] | None) -> None:
@@ -85,10 +85,10 @@ class Guard:
     def _endangers(self, world: AbstractWorld, action: Action) -> bool:
         if not self._never.size:
             return False
-        if self._entrances is None:
-            self._entrances = Entrances(cast("BooleanPlant", self._model), self.actions, self._never)
+        if self._predecessors is None:
+            self._predecessors = UnsafePredecessors(cast("BooleanPlant", self._model), self.actions, self._never)
         if self._dangerous is None:
-            self._dangerous = self._entrances.find_open(world)
+            self._dangerous = self._predecessors.find_open(world)
         return action in self._dangerous
 
 

@@ -1,8 +1,8 @@
-"""The risk ledger: what part of alpha each stage may spend, so that all answers together keep to the whole.
+"""The risk budget: what part of alpha each stage may spend, so that all answers together keep to the whole.
 
 A stage that may answer takes its share of alpha *before* it scores a reading, whether or not it comes to answer, and
 every acceptance names the share that it was made at. By the union bound the probability that some answer is wrong is at
-most the sum of the shares taken, and a ledger whose shares exceed alpha cannot be made. All of it is exact.
+most the sum of the shares taken, and a budget whose shares exceed alpha cannot be made. All of it is exact.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Share:
 
 @final
 @dataclass(frozen=True)
-class Ledger:
-    """What has been spent of alpha, and on which share an answer was accepted. A step returns a new ledger."""
+class RiskBudget:
+    """What has been spent of alpha, and on which share an answer was accepted. A step returns a new budget."""
 
     alpha: Fraction
     shares: tuple[Share, ...] = ()
@@ -66,14 +66,14 @@ class Ledger:
                 return share.amount
         raise CertificateError(f"no share is called {name!r}")
 
-    def spend(self, name: str, amount: Fraction) -> Ledger:
-        """The ledger after a stage of that name has taken so much of alpha; overspending raises."""
+    def spend(self, name: str, amount: Fraction) -> RiskBudget:
+        """The budget after a stage of that name has taken so much of alpha; overspending raises."""
         if self.accepted is not None:
             raise CertificateError(f"an answer was accepted at the share {self.accepted!r}; nothing is spent after it")
         return replace(self, shares=(*self.shares, Share(name, amount)))
 
-    def accept(self, name: str) -> Ledger:
-        """The ledger after an answer at the share of that name: there is one answer at most."""
+    def accept(self, name: str) -> RiskBudget:
+        """The budget after an answer at the share of that name: there is one answer at most."""
         if self.accepted is not None:
             raise CertificateError(f"an answer was accepted at the share {self.accepted!r}; there is one at most")
         return replace(self, accepted=name)

@@ -12,7 +12,7 @@ from ascertain.task.bank import Bank
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Effort:
+class CompileEffort:
     """What compiling took."""
 
     compiler: str
@@ -29,7 +29,7 @@ class ReportsEffort(Protocol):
     """A callable that can tell, afterwards, what it took."""
 
     @property
-    def effort(self) -> Effort | None: ...
+    def effort(self) -> CompileEffort | None: ...
 
 
 @final
@@ -55,7 +55,7 @@ class BankSource:
         return self._result
 
     @property
-    def effort(self) -> Effort | None:
+    def effort(self) -> CompileEffort | None:
         """What compiling took, if it has been done and whatever does it can tell."""
         if not isinstance(self._result, Bank) or not isinstance(self._make_bank, ReportsEffort):
             return None

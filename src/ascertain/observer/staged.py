@@ -21,7 +21,7 @@ from ascertain.errors import TaskError
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.worlds import NO_LABEL
 from ascertain.observer.counters import Counters
-from ascertain.observer.risk_budget import Ledger
+from ascertain.observer.risk_budget import RiskBudget
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.source import BankSource
 from ascertain.observer.stages import Acceptance, Event, StageName, Stages
@@ -94,7 +94,7 @@ class Observer:
     settings: ObserverSettings
     stage: StageName
     events: tuple[Event, ...]
-    ledger: Ledger
+    risk_budget: RiskBudget
     counters: Counters
     verdict: Verdict | None
     """How the run ended; None while it goes on."""
@@ -200,7 +200,7 @@ def _observer(settings: ObserverSettings, source: BankSource | None, past: _Link
         settings=settings,
         stage=stages.stage,
         events=tuple(stages.events),
-        ledger=stages.ledger,
+        risk_budget=stages.risk_budget,
         counters=stages.counters(),
         verdict=stages.verdict,
         acceptance=stages.acceptance,

@@ -29,7 +29,7 @@ from ascertain.evidence.worlds import AbstractWorld
 from ascertain.observer.choice import Chooser
 from ascertain.observer.counters import Counters
 from ascertain.observer.guard import Guard
-from ascertain.observer.risk_budget import Ledger
+from ascertain.observer.risk_budget import RiskBudget
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.source import BankSource
 from ascertain.policy.verdict import Abstained, Certified, Verdict
@@ -37,7 +37,7 @@ from ascertain.task.bank import Bank, nominal_bank, reuse_bank, weighted_bank
 from ascertain.types import Action, Reading, State
 
 StageName: TypeAlias = Literal["nominal", "fallback"]
-Why: TypeAlias = Literal["eager", "trigger", "rejection", "contradiction", "forbidden"]
+SwitchReason: TypeAlias = Literal["eager", "trigger", "rejection", "contradiction", "forbidden"]
 """Why a fallback began: at once; the trigger exceeded 1 + lambda; formal rejection; the nominal cannot have shown what
 was read, or it beat all there is; no action is allowed on the nominal."""
 NOMINAL, FALLBACK, MIXTURE = "nominal", "fallback", "mixture"
@@ -52,7 +52,7 @@ class Event:
     stage: StageName
     actions: int
     readings: int
-    why: Why
+    why: SwitchReason
 
 
 @final
@@ -81,7 +81,7 @@ class Stages:
         self.settings = settings
         self.steps: list[Step] = []
         self.events: list[Event] = []
-        self.ledger = Ledger(settings.alpha)
+        self.risk_budget = RiskBudget(settings.alpha)
         self.verdict: Verdict | None = None
         self.acceptance: Acceptance | None = None
         self.stage: StageName = "nominal"
@@ -110,12 +110,12 @@ class Stages:
         self._trigger = settings.make_trigger()
         if settings.policy == "reuse":
             self.guard.follow((nominal,))
-            self.ledger = self.ledger.spend(MIXTURE, settings.alpha)
+            self.risk_budget = self.risk_budget.spend(MIXTURE, settings.alpha)
             share = settings.nominal_share
             bank = reuse_bank(nominal, share, Fraction(1), lambda: scaled_bank(self._compile(), 1 - share))
             return settings.make_world(bank, settings.alpha)
         self.guard.follow((nominal,) if self._source is None else settings.states)
-        self.ledger = self.ledger.spend(NOMINAL, settings.alpha_nominal)
+        self.risk_budget = self.risk_budget.spend(NOMINAL, settings.alpha_nominal)
         return settings.make_world(nominal_bank(nominal), settings.alpha_nominal)
 
     def take(self, step: Step) -> None:
@@ -173,15 +173,15 @@ class Stages:
     def _may_act(self) -> bool:
         return any(self.guard.allows(self.world, a) for a in self.guard.actions)
 
-    def _why_switch(self, verdict: Verdict | None) -> Why | None:
-        """Why the nominal stage is over, in the policies that have one of its own."""
+    def _why_switch(self, verdict: Verdict | None) -> SwitchReason | None:
+        """SwitchReason the nominal stage is over, in the policies that have one of its own."""
         if self.stage == "fallback" or self.settings.policy == "reuse" or isinstance(verdict, Certified):
             return None
         if isinstance(verdict, Abstained):
             return None if self.world.num_doubts > self.settings.doubts.limit else "contradiction"
         return self._why_trigger()
 
-    def _why_trigger(self) -> Why | None:
+    def _why_trigger(self) -> SwitchReason | None:
         if self._trigger is None:
             return None
         if self.settings.policy != "staged" and self._trigger.exceeds(1 + self.settings.threshold):
@@ -200,7 +200,7 @@ class Stages:
             verdict = self.world.verdict()
         return verdict
 
-    def _switch(self, why: Why) -> Verdict | None:
+    def _switch(self, why: SwitchReason) -> Verdict | None:
         """Begin the fallback, if there is something to fall back on."""
         if self.settings.policy == "reuse":
             self.world.complete_bank()
@@ -213,9 +213,9 @@ class Stages:
             self.world = self._open_fallback(why, self.settings.alpha_fallback)
         return self.world.verdict()
 
-    def _open_fallback(self, why: Why, alpha: Fraction) -> AbstractWorld:
+    def _open_fallback(self, why: SwitchReason, alpha: Fraction) -> AbstractWorld:
         bank = self._compile()
-        self.ledger = self.ledger.spend(FALLBACK, alpha)
+        self.risk_budget = self.risk_budget.spend(FALLBACK, alpha)
         scores_all = self.settings.question.scores_all_readings
         self._scored_from = 0 if scores_all else len(self.steps)
         world = self.settings.make_world(bank, alpha)
@@ -224,7 +224,7 @@ class Stages:
         self._enter(why)
         return world
 
-    def _enter(self, why: Why) -> None:
+    def _enter(self, why: SwitchReason) -> None:
         self.stage, self._trigger = "fallback", None
         self.guard.follow(None)
         self.events.append(Event("fallback", len(self.steps), self._num_readings, why))
@@ -245,12 +245,12 @@ class Stages:
 
     def _accept(self, label: str) -> None:
         bank = self.world.evidence.bank
-        self.ledger = self.ledger.accept(self.share)
+        self.risk_budget = self.risk_budget.accept(self.share)
         self.acceptance = Acceptance(
             label=label,
             current=self.world.current_state(),
             share=self.share,
-            alpha=self.ledger.amount(self.share),
+            alpha=self.risk_budget.amount(self.share),
             bank=Bank(bank.states, bank.weights),
             scored_from=self._scored_from,
             transcript=tuple(self.steps),

@@ -1,8 +1,8 @@
-"""Entrances: from where, and by which command, a Boolean plant would enter a state that it must never enter.
+"""Unsafe predecessors: from where, and by which command, a Boolean plant would enter a state it must never enter.
 
-Reversible gates undo themselves, so a reversible command has one entrance into each such state: its gates backwards.
-The entrances of all reversible commands are found among millions of states by their lowest bits first, which a small
-table holds. Other commands are done to every state.
+Reversible gates undo themselves, so under a reversible command each such state has one predecessor: its gates
+backwards. The predecessors under all reversible commands are found among millions of states by their lowest bits
+first, which a small table holds. Other commands are done to every state.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from ascertain.model.boolean import BooleanPlant
 from ascertain.types import Action, BoolArray, WordArray
 
 LOW_BITS = 16
+"""A table of 2^16 flags stays in the cache and already rules out nearly every state."""
 
 
 @final
-class Entrances:
-    """Into the states `never` of a plant, by the commands given."""
+class UnsafePredecessors:
+    """Of the states `never` of a plant, under the commands given."""
 
     def __init__(self, plant: BooleanPlant, actions: Iterable[Action], never: WordArray) -> None:
         self._plant, self._never = plant, never
@@ -31,16 +32,16 @@ class Entrances:
             for a in self._actions
             if plant.is_injective(a)
         }
-        self._may_enter: BoolArray = np.zeros(1 << LOW_BITS, dtype=np.bool_)
+        self._near: BoolArray = np.zeros(1 << LOW_BITS, dtype=np.bool_)
         for states in self._before.values():
-            self._may_enter[states & np.uint64((1 << LOW_BITS) - 1)] = True
+            self._near[states & np.uint64((1 << LOW_BITS) - 1)] = True
 
     def find_open(self, world: AbstractWorld) -> frozenset[Action]:
         """The actions by which some state outside, not beaten, would enter; found in one pass over what is left."""
         pending = set(self._actions)
 
         def look(states: WordArray) -> BoolArray:
-            near = states[self._may_enter[states & np.uint64((1 << LOW_BITS) - 1)]]
+            near = states[self._near[states & np.uint64((1 << LOW_BITS) - 1)]]
             near = near[~np.isin(near, self._never)]
             outside = states[~np.isin(states, self._never)] if len(pending - self._before.keys()) else states
             for action in sorted(pending):

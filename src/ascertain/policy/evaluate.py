@@ -16,7 +16,6 @@ from fractions import Fraction
 from typing import TypeVar, final
 
 from ascertain.errors import TaskError
-from ascertain.model import Machine
 from ascertain.policy.absorption import Fates, Triple, find_fates, solve_exactly
 from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.policy.chain import MAX_PLACES, Chain, follow
@@ -114,9 +113,9 @@ def cost_by_hypothesis(task: Task, policy: Automaton) -> list[Fraction]:
 
     The policy asks only what is allowed and knows every reading, so no chain is needed.
     """
-    if not isinstance(task.model, Machine):
+    if not task.model.is_exact:
         raise TaskError("walks are certain only on machines without noise; this task is on a noisy one")
-    successor, output = task.model.successor, task.model.output
+    successor, output = task.model.successor, task.model.behaviour
     costs: list[Fraction] = []
     for start in task.state.tolist():
         s, node, cost = int(start), policy.start(), Fraction(0)

@@ -13,7 +13,7 @@ from ascertain.model import Model
 from ascertain.model.boolean import BooleanPlant
 from ascertain.problem.problem import Problem
 from ascertain.problem.sections import OperationSection
-from ascertain.task.log import Record
+from ascertain.task.log import LogRecord
 from ascertain.types import UNDEFINED, State
 
 
@@ -72,7 +72,7 @@ def _start(model: Model | BooleanPlant, section: OperationSection, where: str) -
     return initial[0]
 
 
-def _command(model: Model | BooleanPlant, path: Path, record: Record) -> int:
+def _command(model: Model | BooleanPlant, path: Path, record: LogRecord) -> int:
     names = model.actions
     if record.command not in names:
         hint = did_you_mean(record.command, names)
@@ -80,7 +80,7 @@ def _command(model: Model | BooleanPlant, path: Path, record: Record) -> int:
     return names.index(record.command)
 
 
-def _reading(model: Model | BooleanPlant, path: Path, record: Record) -> int:
+def _reading(model: Model | BooleanPlant, path: Path, record: LogRecord) -> int:
     """The reading's index; a blank says that nothing was read."""
     names = model.readings
     if record.reading in names:

@@ -30,7 +30,7 @@ from ascertain.kernels.quotients.refinement import (
     renumber_blocks,
     split_by_halves,
 )
-from ascertain.model import Machine, Model
+from ascertain.model import Model
 from ascertain.model.noisy import total_variation
 from ascertain.quotients.separation import predecessors
 from ascertain.types import UNDEFINED, IntArray
@@ -136,8 +136,8 @@ def join_laws(model: Model, tolerance: Fraction) -> IntArray:
     """For each law of the model the least law that a chain of laws within `tolerance` of each other joins it to."""
     if not 0 <= tolerance < 1:
         raise ModelError(f"the tolerance is {tolerance}; a total variation distance in [0, 1) is needed")
-    if isinstance(model, Machine):
-        return np.arange(len(model.readings), dtype=np.int32)  # certain readings are at distance 1 from each other
+    if not model.is_noisy:
+        return np.arange(len(model.laws), dtype=np.int32)  # certain readings are at distance 1 from each other
     if len(model.laws) > MOST_LAWS:
         raise LimitError(f"the model has {len(model.laws)} laws and a tolerance can join at most {MOST_LAWS}")
     joined = np.arange(len(model.laws), dtype=np.int32)

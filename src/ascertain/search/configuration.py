@@ -23,7 +23,6 @@ import numpy as np
 from ascertain.errors import LimitError, TaskError
 from ascertain.kernels.quotients.pairs import INFINITE, ShortArray
 from ascertain.kernels.search.bounds import SearchTables
-from ascertain.model import Machine
 from ascertain.quotients.separation import PairDistances, list_reachable, measure_task, pair_number
 from ascertain.search.subsets import LARGEST_SIZE, no_subsets
 from ascertain.task.task import Task
@@ -117,7 +116,7 @@ def build_arena(task: Task, *, mean: bool = False, distances: PairDistances | No
     `distances` are those of `measure_task(task)`, where they are known already.
     """
     model = task.model
-    if not isinstance(model, Machine):
+    if not model.is_exact:
         raise TaskError("the exact solver takes machines without noise; this task is on a noisy one")
     class_of = list_reachable(model, task.state)
     bits = max(len(task.labels) - 1, 1).bit_length()

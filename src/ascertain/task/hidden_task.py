@@ -15,7 +15,7 @@ from ascertain.errors import TaskError, did_you_mean
 from ascertain.model.abstract import check_names
 from ascertain.model.hidden import Belief, HiddenModel, certain, make_belief, sum_exactly
 from ascertain.rational import have_small_denominator, rational_field
-from ascertain.task.labels import LabelSpec, label_states
+from ascertain.task.labels import LabelSpec, resolve_labels
 from ascertain.task.pattern import search_names
 from ascertain.task.pose import Log, Number, Pattern, Reset, action_costs, prepare
 from ascertain.task.question import About, AbstractQuestion
@@ -30,7 +30,7 @@ class Beliefs:
     table: Mapping[str, Mapping[str, Number]]
 
 
-Choice: TypeAlias = str | Sequence[str] | Pattern | Log | Beliefs
+BeliefChoice: TypeAlias = str | Sequence[str] | Pattern | Log | Beliefs
 """Which beliefs: "all" states, the "initial" beliefs, states by name or pattern, or beliefs by name."""
 
 
@@ -115,7 +115,7 @@ class HiddenTask(AbstractQuestion):
 def pose_hidden(
     model: HiddenModel,
     *,
-    hypotheses: Choice = "all",
+    hypotheses: BeliefChoice = "all",
     label: LabelSpec = "state",
     about: About = "start",
     actions: Sequence[str] | None = None,
@@ -137,7 +137,7 @@ def pose_hidden(
         raise TaskError("noise: flip is for a machine without noise; this model says its noise itself")
     plant = prepare(model, actions=actions, undefined=undefined, reset=reset, never=never)
     chosen = _choose(plant, hypotheses)
-    names = label_states(_Named(tuple(chosen)), label, range(len(chosen)))
+    names = resolve_labels(_Named(tuple(chosen)), label, range(len(chosen)))
     place = {name: i for i, name in enumerate(dict.fromkeys(names))}
     return HiddenTask(
         model=plant,
@@ -151,7 +151,7 @@ def pose_hidden(
     )
 
 
-def _choose(model: HiddenModel, choice: Choice) -> dict[str, Belief]:
+def _choose(model: HiddenModel, choice: BeliefChoice) -> dict[str, Belief]:
     """The hypotheses by name."""
     match choice:
         case "all":

@@ -10,14 +10,14 @@ import numpy as np
 
 from ascertain.errors import TaskError
 from ascertain.model import Model
-from ascertain.task.log import Record
+from ascertain.task.log import LogRecord
 from ascertain.task.pattern import search_names
 from ascertain.types import BoolArray, IntArray
 
-Choice: TypeAlias = Literal["all", "initial"] | Sequence[str]
+StateChoice: TypeAlias = Literal["all", "initial"] | Sequence[str]
 
 
-def choose_states(model: Model, choice: Choice) -> IntArray:
+def choose_states(model: Model, choice: StateChoice) -> IntArray:
     """The states meant by "all", by "initial", or by a list of names."""
     if choice == "all":
         return np.arange(model.num_states, dtype=np.int32)
@@ -42,7 +42,7 @@ def states_matching(model: Model, pattern: str) -> IntArray:
     return np.array(states, dtype=np.int32)
 
 
-def states_after_log(noisy: Model, exact: Model, records: Sequence[Record], where: str) -> IntArray:
+def states_after_log(noisy: Model, exact: Model, records: Sequence[LogRecord], where: str) -> IntArray:
     """The states that the plant may be in after the log, whatever state it started in.
 
     A trusted reading must be possible in `exact`, the model before noise was added; another one in `noisy`. A state in
@@ -61,7 +61,7 @@ def states_after_log(noisy: Model, exact: Model, records: Sequence[Record], wher
     return now
 
 
-def starts_explaining(model: Model, starts: IntArray, records: Sequence[Record], where: str) -> list[int]:
+def starts_explaining(model: Model, starts: IntArray, records: Sequence[LogRecord], where: str) -> list[int]:
     """The places in `starts` of the states from which the log is possible; an unknown reading has no explanation."""
     left, now = np.arange(len(starts)), starts
     for record in records:
@@ -74,7 +74,7 @@ def starts_explaining(model: Model, starts: IntArray, records: Sequence[Record],
     return [int(h) for h in left]
 
 
-def follow_record(noisy: Model, exact: Model, now: IntArray, record: Record) -> tuple[BoolArray, IntArray]:
+def follow_record(noisy: Model, exact: Model, now: IntArray, record: LogRecord) -> tuple[BoolArray, IntArray]:
     """For each state whether the record is possible there, and where it leads."""
     a, y = noisy.actions.index(record.command), noisy.readings.index(record.reading)
     return _possible(exact if record.trusted else noisy, a, y)[now], noisy.successor[now, a]

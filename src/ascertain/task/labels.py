@@ -45,7 +45,7 @@ OTHER = "other"
 _WORDS = ("nominal", "pattern", "bits", "expression")
 
 
-def label_states(model: Named, spec: LabelSpec, states: Iterable[State], plant: NamedBits | None = None) -> list[str]:
+def resolve_labels(model: Named, spec: LabelSpec, states: Iterable[State], plant: NamedBits | None = None) -> list[str]:
     """The labels of these states, in their order; `plant` says which bit of a state is which, if states have bits."""
     wanted = list(states)
     if callable(spec):

@@ -23,7 +23,7 @@ _TRUST = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no"
 
 
 @dataclass(frozen=True)
-class Record:
+class LogRecord:
     """One command of a log: the line that it stands on, what was sent, what was read, and whether that is exact."""
 
     line: int
@@ -32,7 +32,7 @@ class Record:
     trusted: bool = False
 
 
-def read_log(path: Path) -> tuple[Record, ...]:
+def read_log(path: Path) -> tuple[LogRecord, ...]:
     """The records of a log file; JSON Lines when its name ends in .jsonl or .json, CSV otherwise."""
     text = read_text(path)
     rows = _json_rows(path, text) if path.suffix in {".jsonl", ".json"} else _csv_rows(path, text)
@@ -84,7 +84,7 @@ def _check_columns(path: Path, line: int, names: list[str]) -> None:
         raise FileError(f"{path}:{line}: the column 'trusted' stands twice; once is right")
 
 
-def _record(path: Path, line: int, row: dict[str, Any]) -> Record:
+def _record(path: Path, line: int, row: dict[str, Any]) -> LogRecord:
     command, reading, trusted = (row.get(name, "") for name in COLUMNS)
     for name, value in (("command", command), ("reading", reading)):
         if not isinstance(value, str):
@@ -92,4 +92,4 @@ def _record(path: Path, line: int, row: dict[str, Any]) -> Record:
     flag = trusted if isinstance(trusted, bool) else _TRUST.get(str(trusted).strip().lower())
     if flag is None:
         raise FileError(f"{path}:{line}: trusted is {str(trusted)[:40]!r}; write true or false")
-    return Record(line, str(command), str(reading), flag)
+    return LogRecord(line, str(command), str(reading), flag)

@@ -17,8 +17,8 @@ from ascertain.model.build import M, complete, forbid_entering, restrict, with_r
 from ascertain.model.network import BooleanNetwork
 from ascertain.model.noisy import with_flip
 from ascertain.rational import rational_field
-from ascertain.task.hypotheses import Choice, choose_states, states_after_log, states_matching
-from ascertain.task.labels import LabelSpec, label_states
+from ascertain.task.hypotheses import StateChoice, choose_states, states_after_log, states_matching
+from ascertain.task.labels import LabelSpec, resolve_labels
 from ascertain.task.log import read_log
 from ascertain.task.question import About
 from ascertain.task.task import Task
@@ -54,7 +54,7 @@ class Log:
 def pose(
     model: AbstractDeterministic | BooleanNetwork,
     *,
-    hypotheses: Choice | Pattern | Log = "all",
+    hypotheses: StateChoice | Pattern | Log = "all",
     label: LabelSpec = "state",
     about: About = "start",
     actions: Sequence[str] | None = None,
@@ -94,7 +94,7 @@ def pose(
         noisy = with_flip(exact, added)
     state = _states(noisy, exact, hypotheses)
     everywhere = range(noisy.num_states)
-    names = label_states(noisy, label, everywhere if about == "current" else state.tolist(), named)
+    names = resolve_labels(noisy, label, everywhere if about == "current" else state.tolist(), named)
     place = {name: i for i, name in enumerate(dict.fromkeys(names))}
     number = np.array([place[name] for name in names], dtype=np.int32)
     return Task(
@@ -142,7 +142,7 @@ def _positive(name: str, value: Number) -> Fraction:
     return exact
 
 
-def _states(noisy: AbstractMachine, exact: AbstractMachine, hypotheses: Choice | Pattern | Log) -> IntArray:
+def _states(noisy: AbstractMachine, exact: AbstractMachine, hypotheses: StateChoice | Pattern | Log) -> IntArray:
     if isinstance(hypotheses, Pattern):
         return states_matching(noisy, hypotheses.pattern)
     if not isinstance(hypotheses, Log):

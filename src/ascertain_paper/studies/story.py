@@ -139,11 +139,11 @@ def _replaced_row(story: Story, who: str, replacement: Replacement) -> tuple[Cel
 
 def _run_table(story: Story) -> Table:
     observer = story.run.observer
-    spent = [(f"share of the {share.name} stage", str(share.amount)) for share in observer.ledger.shares]
+    spent = [(f"share of the {share.name} stage", str(share.amount)) for share in observer.risk_budget.shares]
     body: list[tuple[Cell, ...]] = [
         ("readings", f"{observer.counters.readings:,}"),
         ("model steps", f"{observer.counters.model_steps:,}"),
-        ("alpha", str(observer.ledger.alpha)),
+        ("alpha", str(observer.risk_budget.alpha)),
         *spent,
         ("nominal", story.question.label_of(story.operation.nominal_endpoint)),
         ("truth", _truth(story)),

@@ -191,7 +191,7 @@ def facts_of(story: Story) -> dict[str, Any]:
         "label": None if story.acceptance is None else story.acceptance.label,
         "truth": story.question.label_of(story.operation.true_endpoint),
         "readings": observer.counters.readings,
-        "threshold_nats": -math.log(observer.ledger.alpha),
+        "threshold_nats": -math.log(observer.risk_budget.alpha),
         "certificate_sha256": story.certificate_hash if story.certificate else None,
         "head": story.head,
         "checked": story.checked,

@@ -26,8 +26,6 @@ ALL = np.uint64(2**64 - 1)
 LOW_HALF = np.uint64(2**32 - 1)
 STATE_TILE = 1024
 """States that go through a whole word of commands together."""
-SLICE_TILE = 128
-"""Words of each slice that do; with 24 bits they take 24 kB."""
 
 
 def gates_each(offset: IntArray) -> int:
@@ -61,18 +59,6 @@ def apply_command(gates: IntArray, offset: IntArray, c: int, state: np.uint64) -
                 state |= x << t
             elif op == SET:
                 state |= ONE << t
-    return state
-
-
-@kernel
-def run_state(
-    gates: IntArray, offset: IntArray, tap: IntArray, state: np.uint64, commands: IntArray, readings: BitArray
-) -> np.uint64:
-    """One state after a word of commands; `readings[i]` becomes the bit tapped after command i."""
-    for i in range(commands.size):
-        c = commands[i]
-        state = apply_command(gates, offset, c, state)
-        readings[i] = (state >> np.uint64(tap[c])) & ONE
     return state
 
 
@@ -140,38 +126,6 @@ def _gate_on_states(op: int, target: int, source: int, other: int, states: WordA
 
 
 @kernel
-def run_slices(
-    gates: IntArray,
-    offset: IntArray,
-    tap: IntArray,
-    slices: WordArray,
-    commands: IntArray,
-    readings: WordArray,
-    tile: WordArray,
-) -> None:
-    """Every sliced state, in place, through a word of commands; `readings[i]` becomes the slice tapped at command i.
-
-    `readings` may have no rows. `tile` is room for a row of SLICE_TILE words for each bit: rows of the slices
-    themselves lie a power of two apart and would push each other out of the cache.
-    """
-    num_bits, num_words = slices.shape
-    for low in range(0, num_words, SLICE_TILE):
-        width = min(SLICE_TILE, num_words - low)
-        for bit in range(num_bits):
-            for w in range(width):
-                tile[bit, w] = slices[bit, low + w]
-        for i in range(commands.size):
-            c = commands[i]
-            apply_to_slices(gates, offset, c, tile, width)
-            if readings.shape[0] > 0:
-                for w in range(width):
-                    readings[i, low + w] = tile[tap[c], w]
-        for bit in range(num_bits):
-            for w in range(width):
-                slices[bit, low + w] = tile[bit, w]
-
-
-@kernel
 def apply_to_slices(gates: IntArray, offset: IntArray, c: int, slices: WordArray, width: int) -> None:
     """The first `width` words of every slice after the gates of command c."""
     for g in range(offset[c], offset[c + 1]):
@@ -220,18 +174,6 @@ def slice_states(states: WordArray, slices: WordArray, block: WordArray) -> None
 
 
 @kernel
-def join_slices(slices: WordArray, states: WordArray, block: WordArray) -> None:
-    """Fill `states` from slices; the inverse of `slice_states`."""
-    num_bits, num_words = slices.shape
-    for w in range(num_words):
-        for bit in range(64):
-            block[bit] = slices[bit, w] if bit < num_bits else NONE
-        transpose_block(block)
-        for j in range(min(64, states.size - 64 * w)):
-            states[64 * w + j] = block[j]
-
-
-@kernel
 def transpose_block(block: WordArray) -> None:
     """Swap bit j of word i with bit i of word j, for all i and j below 64.
 
@@ -249,23 +191,6 @@ def transpose_block(block: WordArray) -> None:
                 block[i] ^= differ << shift
         width >>= 1
         low ^= low << np.uint64(width)
-
-
-@kernel
-def fill_slices(slices: WordArray, first: int) -> None:
-    """Fill slices with the states 64 first, 64 first + 1, ...: all states of a plant, when they begin at 0."""
-    num_bits, num_words = slices.shape
-    for bit in range(num_bits):
-        if bit < 6:
-            # Within a word bit i of the number j is 1 where j >> i is odd: 0xAAAA... for i = 0, 0xCCCC... for 1.
-            pattern = NONE
-            for j in range(64):
-                pattern |= np.uint64((j >> bit) & 1) << np.uint64(j)
-            for w in range(num_words):
-                slices[bit, w] = pattern
-        else:
-            for w in range(num_words):
-                slices[bit, w] = ALL if ((first + w) >> (bit - 6)) & 1 else NONE
 
 
 @kernel(work=lambda offset, commands: 2 * commands.size * gates_each(offset))
