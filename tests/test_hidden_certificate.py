@@ -19,7 +19,7 @@ from ascertain.certificate import certificate_data
 from ascertain.certificate.chain import commitment_record
 from ascertain.certificate.claims.run import run_claim
 from ascertain.evidence.evidence import Step
-from ascertain.live.notebook import Notebook
+from ascertain.live.recorder import Notebook
 from ascertain.live.session import run_session
 from ascertain.observer.banks import HypothesesBank
 from ascertain.observer.names import PolicyName

@@ -17,44 +17,27 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self, final
 
-from ascertain.certificate.chain import (
-    START,
-    Cause,
-    Record,
-    bank_hash,
-    doubt_record,
-    hash_record,
-    intent_record,
-    reading_record,
-    scored_bank,
-    stage_record,
-    verdict_record,
-)
+from ascertain.certificate.chain import START, Cause, Record, hash_record, verdict_record
 from ascertain.errors import FileError, TaskError
 from ascertain.live.record_store import RecordStore
-from ascertain.observer.settings import ObserverSettings
-from ascertain.observer.source import CompileEffort
-from ascertain.observer.stages import Event
+from ascertain.live.recorder import AbstractRecorder
 from ascertain.policy.verdict import Verdict
-from ascertain.task.bank import Bank
-from ascertain.types import Action, Reading
 
 _HEAD = re.compile(r"(0|[1-9][0-9]{0,9}) ([0-9a-f]{64})\n")
 
 
 @final
-class Journal:
+class Journal(AbstractRecorder):
     """The journal at a path, open for appending; a session's recorder. Use it in a `with` statement."""
 
     def __init__(self, path: str | Path) -> None:
+        super().__init__()
         self.path = Path(os.path.abspath(path))
         self.head = START
-        self._records: list[Record] = []
-        self._bank_hash: str | None = None
         self._store = RecordStore(self.path)
         try:
             self._load()
@@ -150,50 +133,19 @@ class Journal:
         self._write_head()
 
     @property
-    def records(self) -> tuple[Record, ...]:
-        """All records, the commitment first."""
-        return tuple(self._records)
-
-    @property
     def is_finished(self) -> bool:
         """Whether the last record is a verdict."""
         return bool(self._records) and self._records[-1]["record"] == "verdict"
 
-    def watch_bank(self, settings: ObserverSettings, make_bank: Callable[[], Bank] | None) -> Callable[[], Bank] | None:
-        """What compiles the bank, for the observer: the journal notes the hash of what it gives."""
-
-        def note(bank: Bank) -> None:
-            self._bank_hash = bank_hash(scored_bank(settings, bank))
-
-        return None if make_bank is None else WatchedBank(make_bank, note)
-
-    @property
-    def bank_hash(self) -> str | None:
-        """The hash of the bank that was compiled in this process; None before."""
-        return self._bank_hash
-
     def begin(self, commitment: Mapping[str, Any]) -> None:
         if self._records:
             raise FileError(f"{self.path}: this journal has begun already; resume it, or choose another file")
-        self.append(dict(commitment))
-
-    def intent(self, action: Action) -> None:
-        self.append(intent_record(action))
-
-    def reading(self, action: Action, reading: Reading | None) -> None:
-        self.append(reading_record(action, reading))
-
-    def doubt(self, action: Action) -> None:
-        self.append(doubt_record(action))
-
-    def stage(self, event: Event) -> None:
-        self.append(stage_record(event, self._bank_hash))
+        super().begin(commitment)
 
     def verdict(self, verdict: Verdict, cause: Cause | None = None) -> None:
         """The end; said a second time, after a resumption, it is not written again."""
-        record = verdict_record(verdict, cause)
-        if not (self.is_finished and self._records[-1] == record):
-            self.append(record)
+        if not (self.is_finished and self._records[-1] == verdict_record(verdict, cause)):
+            super().verdict(verdict, cause)
 
     def close(self) -> None:
         self._store.close()
@@ -203,20 +155,3 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-@final
-class WatchedBank:
-    """Compiles what another callable compiles, and tells what came of it; says of itself what the other says."""
-
-    def __init__(self, make_bank: Callable[[], Bank], note: Callable[[Bank], None]) -> None:
-        self._make_bank, self._note = make_bank, note
-
-    def __call__(self) -> Bank:
-        bank = self._make_bank()
-        self._note(bank)
-        return bank
-
-    @property
-    def effort(self) -> CompileEffort | None:
-        return getattr(self._make_bank, "effort", None)

@@ -8,46 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from ascertain.certificate.chain import Cause
 from ascertain.errors import PlantFault
 from ascertain.evidence.evidence import Step
 from ascertain.live.faults import FaultPolicy, Heard, ask_plant
+from ascertain.live.recorder import AbstractRecorder
 from ascertain.observer.staged import Act, Observer
-from ascertain.observer.stages import Event
 from ascertain.plant.abstract import AbstractPlant, as_plant
 from ascertain.policy.verdict import Abstained, Verdict
 from ascertain.types import Action, Plant, Reading
-
-
-class Recorder(Protocol):
-    """The interface of what keeps a record of a session, such as a journal."""
-
-    def begin(self, commitment: Mapping[str, Any]) -> None:
-        """The first record: what the run is bound to."""
-        ...
-
-    def intent(self, action: Action) -> None:
-        """The action is about to be sent."""
-        ...
-
-    def reading(self, action: Action, reading: Reading | None) -> None:
-        """The action ran, and this was read; None if nothing was."""
-        ...
-
-    def doubt(self, action: Action) -> None:
-        """Nobody knows whether the action ran."""
-        ...
-
-    def stage(self, event: Event) -> None:
-        """The observer has changed its stage."""
-        ...
-
-    def verdict(self, verdict: Verdict, cause: Cause | None) -> None:
-        """The run has ended; `cause` says why, if without an answer."""
-        ...
-
 
 Watch: TypeAlias = Callable[[Observer, Heard | None], None]
 """Is shown the observer at the beginning and after each step, with what was heard."""
@@ -74,7 +45,7 @@ class _Session:
     observer: Observer
     plant: AbstractPlant
     policy: FaultPolicy
-    recorder: Recorder | None
+    recorder: AbstractRecorder | None
     watch: Watch | None
     recorded_events: int
     faults: list[PlantFault] = field(default_factory=list[PlantFault])
@@ -133,7 +104,7 @@ def run_session(
     observer: Observer,
     plant: Plant,
     *,
-    recorder: Recorder | None = None,
+    recorder: AbstractRecorder | None = None,
     commitment: Mapping[str, Any] | None = None,
     pending: Action | None = None,
     recorded_events: int = 0,

@@ -19,7 +19,7 @@ from ascertain.certificate.write import write_certificate
 from ascertain.errors import FileError, TaskError
 from ascertain.live.faults import FaultPolicy, Heard, fault_kind
 from ascertain.live.journal import Journal
-from ascertain.live.notebook import Notebook
+from ascertain.live.recorder import Notebook
 from ascertain.live.resume import Resumed, begin_run
 from ascertain.live.session import Run, resume_plant, run_session
 from ascertain.observer.names import PolicyName

@@ -19,7 +19,7 @@ from ascertain.certificate.claims.run import run_claim
 from ascertain.certificate.write import certificate_data
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.evidence import Step
-from ascertain.live.notebook import Notebook
+from ascertain.live.recorder import Notebook
 from ascertain.live.session import Run, run_session
 from ascertain.observer.banks import OperationBank
 from ascertain.observer.settings import ObserverSettings

@@ -1,0 +1,104 @@
+"""What keeps the records of a session: in memory, or, in `journal.py`, in a file that outlives a crash."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+from ascertain.certificate.chain import (
+    Cause,
+    Record,
+    bank_hash,
+    doubt_record,
+    intent_record,
+    reading_record,
+    scored_bank,
+    stage_record,
+    verdict_record,
+)
+from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.source import CompileEffort
+from ascertain.observer.stages import Event
+from ascertain.policy.verdict import Verdict
+from ascertain.task.bank import Bank
+from ascertain.types import Action, Reading
+
+
+class AbstractRecorder(ABC):
+    """The interface of what keeps a record of a session; each method is called before the session goes on."""
+
+    def __init__(self) -> None:
+        self._records: list[Record] = []
+        self._bank_hash: str | None = None
+
+    @abstractmethod
+    def append(self, record: Record) -> None:
+        """Keep one more record."""
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """All records, the commitment first."""
+        return tuple(self._records)
+
+    @property
+    def bank_hash(self) -> str | None:
+        """The hash of the bank that was compiled in this process; None before."""
+        return self._bank_hash
+
+    def watch_bank(self, settings: ObserverSettings, make_bank: Callable[[], Bank] | None) -> Callable[[], Bank] | None:
+        """What compiles the bank, for the observer: the hash of what it gives is noted."""
+
+        def note(bank: Bank) -> None:
+            self._bank_hash = bank_hash(scored_bank(settings, bank))
+
+        return None if make_bank is None else WatchedBank(make_bank, note)
+
+    def begin(self, commitment: Mapping[str, Any]) -> None:
+        """The first record: what the run is bound to."""
+        self.append(dict(commitment))
+
+    def intent(self, action: Action) -> None:
+        """The action is about to be sent."""
+        self.append(intent_record(action))
+
+    def reading(self, action: Action, reading: Reading | None) -> None:
+        """The action ran, and this was read; None if nothing was."""
+        self.append(reading_record(action, reading))
+
+    def doubt(self, action: Action) -> None:
+        """Nobody knows whether the action ran."""
+        self.append(doubt_record(action))
+
+    def stage(self, event: Event) -> None:
+        """The observer has changed its stage."""
+        self.append(stage_record(event, self._bank_hash))
+
+    def verdict(self, verdict: Verdict, cause: Cause | None = None) -> None:
+        """The run has ended; `cause` says why, if without an answer."""
+        self.append(verdict_record(verdict, cause))
+
+
+@final
+class Notebook(AbstractRecorder):
+    """Forgets everything when the process ends: for a run that is not journalled, but may be certified at its end."""
+
+    def append(self, record: Record) -> None:
+        self._records.append(record)
+
+
+@final
+class WatchedBank:
+    """Compiles what another callable compiles, and passes it on; says of itself what the other says."""
+
+    def __init__(self, make_bank: Callable[[], Bank], note: Callable[[Bank], None]) -> None:
+        self._make_bank, self._note = make_bank, note
+
+    def __call__(self) -> Bank:
+        bank = self._make_bank()
+        self._note(bank)
+        return bank
+
+    @property
+    def effort(self) -> CompileEffort | None:
+        return getattr(self._make_bank, "effort", None)
