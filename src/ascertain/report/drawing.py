@@ -10,13 +10,23 @@ from jinja2 import Environment, PackageLoader, Template
 from rich.text import Text
 from rich.tree import Tree
 
+from ascertain.errors import FileError
 from ascertain.model.files.text import write_whole
-from ascertain.report.outline import Outline
+from ascertain.policy.automaton import Automaton
+from ascertain.report.outline import Outline, outline_policy
 from ascertain.report.printable import printable
+from ascertain.task.task import Task
 
 LONGEST_TEXT, LONGEST_READING = 40, 28
 """Longer names are cut short in a drawing; hovering shows them whole."""
 _STYLE = {"ask": "bold", "answer": "green", "abstain": "yellow", "again": "dim"}
+
+
+def draw_policy(path: str | Path, task: Task, policy: Automaton, title: str = "Policy") -> None:
+    """Draw the policy of a task into a file: Graphviz text (.dot), a picture (.svg) or a page (.html)."""
+    if Path(path).suffix not in {".dot", ".svg", ".html"}:
+        raise FileError(f"{path}: a policy is drawn as .html, .svg or .dot; give the file one of these suffixes")
+    write_drawing(Path(path), outline_policy(task, policy), title, [])
 
 
 def write_drawing(path: Path, root: Outline, title: str, facts: list[tuple[str, str]]) -> None:

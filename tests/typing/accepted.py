@@ -1,0 +1,80 @@
+"""A program that a strict type checker accepts: the roads, their results by `match`, plants, runs and drawing."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import assert_type
+
+from ascertain import (
+    Abstained,
+    Automaton,
+    Bounded,
+    Certified,
+    Machine,
+    Observed,
+    Pattern,
+    Settled,
+    SimulatedPlant,
+    Solved,
+    Task,
+    Unsolvable,
+    compile_operation,
+    draw_policy,
+    find_bounds,
+    fingerprint,
+    machine_from_transitions,
+    observe,
+    open_plant,
+    pose,
+    read_model,
+    read_problem,
+    settle,
+    with_flip,
+)
+
+
+def make_lamp() -> Machine:
+    return machine_from_transitions([("off", "press", "on", "light"), ("on", "press", "off", "dark")])
+
+
+def ask(machine: Machine) -> Task:
+    return pose(machine, hypotheses=Pattern("on|off"), cost={"press": "1/2"}, alpha="1/1000", beta=Fraction(1, 100))
+
+
+def cost_of(task: Task) -> Fraction | None:
+    settled = settle(task, time_limit=5.0)
+    assert_type(settled, Settled)
+    match settled.solution:
+        case Solved(cost=cost):
+            assert_type(cost, Fraction)
+            return cost
+        case Bounded(upper=upper):
+            return upper
+        case Unsolvable():
+            return None
+
+
+def draw(settled: Settled, path: Path) -> Automaton | None:
+    if settled.policy is not None:
+        draw_policy(path, settled.task, settled.policy)
+    return settled.policy
+
+
+def run(problem: str) -> str:
+    seen = observe(problem, "simulated:7", budget=100)
+    assert_type(seen, Observed)
+    match seen.run.verdict:
+        case Certified(label=label):
+            return label
+        case Abstained(reason=reason):
+            return reason
+        case None:
+            return "not ended"
+
+
+def others(problem: Path, models: list[Path]) -> None:
+    posed = read_problem(problem)
+    plant = open_plant("simulated:7", posed)
+    print(plant.send("press"), read_model(models[0]).actions, SimulatedPlant(make_lamp(), 0).send("press"))
+    print(find_bounds(ask(make_lamp())).ratio, fingerprint(models, reset_cost=None).classes)
+    print([candidate.weight for candidate in compile_operation(posed, shells=3).candidates])
+    print(with_flip(make_lamp(), Fraction(1, 20)).num_states)

@@ -1,0 +1,25 @@
+"""Every line below the imports is wrong, and a type checker must say so of each."""
+
+import ascertain
+from ascertain import Bounded, Solved, Unsolvable, observe, pose, read_model, read_problem, settle
+
+settle(wrong=1)
+settle("problem.toml", time_limit="1 s")
+settle("problem.toml").solution.cost
+settle("problem.toml").policy.size
+settle("problem.toml").answer
+Unsolvable.cost
+Solved(cost=1)
+Bounded()
+pose(3)
+pose("lamp.dot", hypothesis="all")
+read_model(None)
+read_problem("problem.toml").taks
+observe("problem.toml")
+observe("problem.toml", "simulated:7", policy="greedy")
+observe("problem.toml", 7)
+ascertain.nonsense
+ascertain.Machine(states=("a",))
+ascertain.with_flip("lamp.dot", 1)
+ascertain.SimulatedPlant().send
+ascertain.draw_policy("tree.svg")
