@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ascertain.model.checks import stuck_states as stuck_states
     from ascertain.model.checks import unreachable_states as unreachable_states
     from ascertain.model.checks import is_strongly_connected as is_strongly_connected
+
     # what is to be ascertained
     from ascertain.task.task import Task as Task
     from ascertain.task.plant_task import PlantTask as PlantTask
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from ascertain.problem.problem import Problem as Problem
     from ascertain.problem.problem import read_problem as read_problem
     from ascertain.problem.problem import read_any_problem as read_any_problem
+
     # the roads: one call from a question to a result
     from ascertain.pipeline.settle import settle as settle
     from ascertain.pipeline.settle import Settled as Settled
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from ascertain.pipeline.fingerprint import explain_transcript as explain_transcript
     from ascertain.pipeline.compile import compile_operation as compile_operation
     from ascertain.pipeline.compile import CompiledOperation as CompiledOperation
+
     # what cannot matter
     from ascertain.quotients.quotient import take_quotient as take_quotient
     from ascertain.quotients.hidden import take_hidden_quotient as take_hidden_quotient
@@ -71,6 +74,7 @@ if TYPE_CHECKING:
     from ascertain.quotients.obstruction import find_obstruction as find_obstruction
     from ascertain.quotients.obstruction import find_hidden_obstruction as find_hidden_obstruction
     from ascertain.quotients.fingerprint import pose_fingerprint as pose_fingerprint
+
     # how well it can be done
     from ascertain.search.exact import solve as solve
     from ascertain.search.solution import Solved as Solved
@@ -80,6 +84,7 @@ if TYPE_CHECKING:
     from ascertain.bounds.program import bound_by_program as bound_by_program
     from ascertain.planning.two_sided import bound_both_sides as bound_both_sides
     from ascertain.planning.two_sided import TwoSidedBounds as TwoSidedBounds
+
     # what to do
     from ascertain.policy.automaton import Automaton as Automaton
     from ascertain.policy.table import Table as Table
@@ -87,6 +92,7 @@ if TYPE_CHECKING:
     from ascertain.policy.evaluate import evaluate as evaluate
     from ascertain.policy.combination import evaluate_product as evaluate_product
     from ascertain.report.drawing import draw_policy as draw_policy
+
     # how sure we are
     from ascertain.task.bank import Bank as Bank
     from ascertain.task.bank import nominal_bank as nominal_bank
@@ -102,11 +108,13 @@ if TYPE_CHECKING:
     from ascertain.evidence.probing import Separating as Separating
     from ascertain.evidence.belief_probing import SeparatingBeliefs as SeparatingBeliefs
     from ascertain.evidence.audit import audit as audit
+
     # what may have happened
     from ascertain.bank.operation import Operation as Operation
     from ascertain.problem.operation import pose_operation as pose_operation
     from ascertain.bank.compile import compile_bank as compile_bank
     from ascertain.bank.shells import bank_shells as bank_shells
+
     # the decision
     from ascertain.observer.settings import ObserverSettings as ObserverSettings
     from ascertain.problem.observer import pose_observer as pose_observer
@@ -115,6 +123,7 @@ if TYPE_CHECKING:
     from ascertain.observer.staged import Act as Act
     from ascertain.policy.verdict import Certified as Certified
     from ascertain.policy.verdict import Abstained as Abstained
+
     # the plant, and doing it
     from ascertain.plant.abstract import AbstractPlant as AbstractPlant
     from ascertain.plant.simulated import SimulatedPlant as SimulatedPlant
@@ -129,9 +138,11 @@ if TYPE_CHECKING:
     from ascertain.live.session import Run as Run
     from ascertain.live.journal import Journal as Journal
     from ascertain.live.resume import resume_observer as resume_observer
+
     # what convinces a stranger
     from ascertain.certificate.claims.run import run_claim as run_claim
     from ascertain.certificate import write_certificate as write_certificate
+
     # what goes wrong
     from ascertain.errors import AscertainError as AscertainError
     from ascertain.errors import ModelError as ModelError

@@ -32,7 +32,7 @@ from ascertain.problem.fields import (
 from ascertain.problem.sections import ObserveSection, OperationSection, read_observe, read_operation
 from ascertain.problem.source import known_options, read_source
 from ascertain.task.hidden_task import Beliefs, HiddenTask, pose_hidden, read_beliefs
-from ascertain.task.log import Record, read_log
+from ascertain.task.log import LogRecord, read_log
 from ascertain.task.plant_task import PlantTask, pose_plant
 from ascertain.task.pose import Log, Pattern, Reset, pose, prepare
 from ascertain.task.task import Task
@@ -79,7 +79,7 @@ class Problem:
         return self.listed
 
     @cached_property
-    def log(self) -> tuple[Record, ...]:
+    def log(self) -> tuple[LogRecord, ...]:
         """The log of the operation, read when it is first asked for; every command with the line that it stands on."""
         if self.operation is None:
             raise TaskError(f'{self.path}: a section [operation] with log = "FILE" is needed')
