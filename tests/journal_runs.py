@@ -18,8 +18,7 @@ from ascertain.live.resume import Resumed, resume_observer
 from ascertain.live.session import Run, resume_plant, run_session
 from ascertain.model.named import register
 from ascertain.observer.banks import HypothesesBank
-from ascertain.observer.names import PolicyName
-from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.observer.staged import Observer, start_observer
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.simulated import SimulatedPlant

@@ -22,8 +22,7 @@ from ascertain.evidence.evidence import Step
 from ascertain.live.recorder import Notebook
 from ascertain.live.session import run_session
 from ascertain.observer.banks import HypothesesBank
-from ascertain.observer.names import PolicyName
-from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.observer.staged import start_observer
 from ascertain.plant.faults import InDoubt, Missing
 from ascertain.plant.simulated import SimulatedHiddenPlant

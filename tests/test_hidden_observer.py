@@ -13,12 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.errors import ModelError, TaskError
-from ascertain.evidence.belief_trigger import BeliefTrigger
 from ascertain.evidence.evidence import Doubts, Step
+from ascertain.evidence.trigger import BeliefTrigger
 from ascertain.live.session import run_session
 from ascertain.model.hidden import HiddenModel, JointLaw, certain, make_belief, make_joint
-from ascertain.observer.names import PolicyName
-from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.observer.staged import Observer, start_observer
 from ascertain.plant.faults import Refused
 from ascertain.plant.simulated import SimulatedHiddenPlant

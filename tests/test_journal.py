@@ -19,8 +19,7 @@ from ascertain.live.journal import Journal
 from ascertain.live.resume import resume_observer
 from ascertain.live.session import run_session
 from ascertain.observer.banks import HypothesesBank
-from ascertain.observer.names import POLICIES, PolicyName
-from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.settings import POLICIES, ObserverSettings, PolicyName
 from ascertain.observer.staged import start_observer
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import InDoubt

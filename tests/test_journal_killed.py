@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ascertain.observer.names import POLICIES
+from ascertain.observer.settings import POLICIES
 from tests.journal_runs import (
     memory_folder,
     read_records,

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from ascertain.evidence.evidence import Doubts, Step
 from ascertain.model.expression import parse_expression
 from ascertain.observer.banks import OperationBank
-from ascertain.observer.names import POLICIES
-from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.settings import POLICIES, ObserverSettings
 from ascertain.observer.staged import Act, Observer, start_observer
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.task.bank import Bank, nominal_bank, uniform_bank, weighted_bank

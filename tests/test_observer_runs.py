@@ -20,7 +20,7 @@ from ascertain.model.boolean import BooleanPlant, Command
 from ascertain.model.expression import parse_expression
 from ascertain.model.named import register
 from ascertain.observer.banks import HypothesesBank
-from ascertain.observer.names import POLICIES
+from ascertain.observer.settings import POLICIES
 from ascertain.observer.staged import Act, start_observer
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.task.bank import Bank, uniform_bank

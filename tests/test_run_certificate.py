@@ -25,8 +25,7 @@ from ascertain.live.journal import Journal
 from ascertain.live.session import Run, run_session
 from ascertain.model.named import register
 from ascertain.observer.banks import HypothesesBank
-from ascertain.observer.names import POLICIES, PolicyName
-from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.settings import POLICIES, ObserverSettings, PolicyName
 from ascertain.observer.staged import start_observer
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import InDoubt, Missing

@@ -21,11 +21,10 @@ from typing import final
 import numpy as np
 
 from ascertain.errors import LimitError
-from ascertain.evidence.evidence import AbstractEvidence, Doubts, FlipEvidence, Step
-from ascertain.evidence.filters import FlipFilter
+from ascertain.evidence.evidence import Doubts, FlipEvidence, Step
 from ascertain.evidence.groups import Group, find_two_labels, join_groups, keep_strongest
 from ascertain.evidence.labelling import Labelling, label_states
-from ascertain.evidence.worlds import BLOCK, AbstractWorld, Glance
+from ascertain.evidence.worlds import AbstractStateWorld, Glance, cut_blocks
 from ascertain.kernels.evidence.worlds import MISSING, TILE, sweep_states
 from ascertain.model.boolean import BooleanPlant
 from ascertain.task.bank import Bank
@@ -42,7 +41,7 @@ FEW_WITNESSES = 1 << 6
 
 
 @final
-class BooleanWorld(AbstractWorld):
+class BooleanWorld(AbstractStateWorld):
     """An open world: hypothesis z began in state z, whichever it is."""
 
     def __init__(
@@ -60,34 +59,23 @@ class BooleanWorld(AbstractWorld):
             )
         self._plant = plant
         super().__init__(plant, FlipEvidence(plant, bank, alpha, doubts), labelling or label_states(plant.name_state))
-        self._forget()
+        self._restart()
 
-    def _forget(self) -> None:
+    def _restart(self) -> None:
         self._thresholds: list[int] = []
         self._left: list[Group] | None = None
         self._worth_sweeping: float = KEPT
         self._witnesses = [_near(self.evidence.bank, self._plant.num_bits)]
-
-    def _restart(self, evidence: AbstractEvidence) -> None:
-        self.evidence = evidence
-        self._forget()
-
-    @property
-    def _filter(self) -> FlipFilter:
-        assert isinstance(self.evidence, FlipEvidence)
-        return FlipFilter(self._plant, self.evidence)
 
     def _state_of(self, hypothesis: WordArray) -> WordArray:
         return hypothesis
 
     def _advance(self, step: Step) -> None:
         self._thresholds.append(self.evidence.threshold)
-        filtering = self._filter
-        self.world_steps += sum(group.size for group in (self._witnesses if self._left is None else self._left))
         if self._left is not None:
-            self._left = [after for group in self._left for after in filtering.advance(group, step)]
+            self._left = self._filter(self._left, step)
         else:
-            self._witnesses = [after for group in self._witnesses for after in filtering.advance(group, step)]
+            self._witnesses = self._filter(self._witnesses, step)
 
     def _some_labels(self) -> set[int]:
         if self._left is None:
@@ -97,12 +85,7 @@ class BooleanWorld(AbstractWorld):
         return super()._some_labels()
 
     def _blocks(self) -> Iterator[Group]:
-        if self._left is not None:
-            for group in self._left:
-                for low in range(0, group.size, BLOCK):
-                    yield group.only(slice(low, low + BLOCK))
-        else:
-            yield from self._sweep()
+        yield from self._sweep() if self._left is None else cut_blocks(self._left)
 
     def likely_rivals(self, label: int, limit: int) -> list[Group]:
         if self._left is None and self._expect_left() > self._worth_sweeping:

@@ -26,21 +26,25 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 
 from ascertain.errors import TaskError
+from ascertain.evidence.groups import Group, double_group, start_group
+from ascertain.kernels.evidence.worlds import MISSING, filter_states
 from ascertain.kernels.model.boolean import run_states
 from ascertain.model.boolean import BooleanPlant
 from ascertain.task.bank import Bank, scale_weights
 from ascertain.types import Action, LongArray, Reading, State, WordArray
 
 NEVER = 1 << 62
-"""A threshold that no penalty reaches."""
+"""A threshold that no penalty reaches, far enough from the largest integer that penalties can still be added to it."""
+StartOf: TypeAlias = Callable[[WordArray], WordArray]
+"""The states that hypotheses began in."""
 
 
 @final
@@ -113,8 +117,27 @@ class AbstractEvidence(ABC):
         """The same before any reading, with another bank."""
 
 
+class AbstractStateEvidence(AbstractEvidence):
+    """The interface of evidence whose candidates and hypotheses are states."""
+
+    @abstractmethod
+    def filter(self, group: Group, step: Step, start_of: StartOf, keep_all: bool = False) -> list[Group]:
+        """The group after the step that was taken last, two of them after a doubted one; every hypothesis allows it.
+
+        Beaten hypotheses are dropped, with `keep_all` none.
+        """
+
+    def run_alone(self, state: State, history: Sequence[Step]) -> list[Group]:
+        """One state through the whole history, dropped by nothing: a group of one for each way the doubts may go."""
+        begin = np.array([state], dtype=np.uint64)
+        groups = [start_group(begin)]
+        for step in history:
+            groups = [after for group in groups for after in self.filter(group, step, lambda _: begin, keep_all=True)]
+        return groups
+
+
 @final
-class FlipEvidence(AbstractEvidence):
+class FlipEvidence(AbstractStateEvidence):
     """Evidence on a Boolean plant: penalties count contradicted readings, and thresholds are exact."""
 
     def __init__(self, plant: BooleanPlant, bank: Bank, alpha: Fraction, doubts: Doubts | None = None) -> None:
@@ -151,6 +174,23 @@ class FlipEvidence(AbstractEvidence):
         self._weights = [*(w * ran for w in self._weights), *(w * (1 - ran) for w in self._weights)]
         self._scale_weights()
         self._threshold = self._find_threshold()
+
+    def filter(self, group: Group, step: Step, start_of: StartOf, keep_all: bool = False) -> list[Group]:
+        del start_of  # counts are exact, so that nothing is computed again
+        hypothesis, current, count = group.hypothesis.copy(), group.current.copy(), group.penalty.copy()
+        size = filter_states(
+            self.plant.gates,
+            self.plant.offset,
+            self.plant.tap,
+            np.array([step.action], dtype=np.int32),
+            np.array([MISSING if step.reading is None else step.reading], dtype=np.int32),
+            np.array([NEVER if keep_all else self._threshold], dtype=np.int64),
+            hypothesis,
+            current,
+            count,
+        )
+        moved = Group(group.ran, hypothesis[:size], current[:size], count[:size])
+        return [moved] if step.certain else double_group(group, moved.current)
 
     @property
     def vanished(self) -> bool:

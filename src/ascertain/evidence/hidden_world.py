@@ -13,14 +13,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import cast, final
+from typing import final
 
 import numpy as np
 
 from ascertain.errors import TaskError
 from ascertain.evidence.beliefs import BeliefEvidence, Case, IntegerModel, advance, divide, scale_beliefs
-from ascertain.evidence.evidence import AbstractEvidence, Doubts, Step
-from ascertain.evidence.filters import AbstractFilter
+from ascertain.evidence.evidence import Doubts, Step
 from ascertain.evidence.groups import Group
 from ascertain.evidence.labelling import Labelling
 from ascertain.evidence.worlds import AbstractWorld
@@ -62,8 +61,7 @@ class HiddenWorld(AbstractWorld):
     def _initial_cases(self) -> list[Case]:
         return [Case(h, (), weights) for h, weights in enumerate(scale_beliefs(self.beliefs))]
 
-    def _restart(self, evidence: AbstractEvidence) -> None:
-        self.evidence = cast("BeliefEvidence", evidence)
+    def _restart(self) -> None:
         self._cases = self._initial_cases()
 
     def _advance(self, step: Step) -> None:
@@ -108,10 +106,6 @@ class HiddenWorld(AbstractWorld):
         n = self.hidden.num_states
         starts = [b[0][0] if len(b) == 1 else n + h for h, b in enumerate(self.beliefs)]
         return np.array(starts, dtype=np.uint64)[hypothesis]
-
-    @property
-    def _filter(self) -> AbstractFilter:
-        raise TaskError("beliefs are filtered by the world itself")
 
     def is_allowed(self, action: Action) -> bool:
         """Whether the action is defined in every state that some hypothesis, not beaten, holds possible."""

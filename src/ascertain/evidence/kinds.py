@@ -1,5 +1,8 @@
 """What evidence is made of, by the kind of question: its world, the trigger that watches the nominal, and the rule that
-separates best."""
+separates best.
+
+The function that is decorated first serves questions about machines; another kind of question registers its own.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +11,22 @@ from functools import singledispatch
 from typing import Any
 
 from ascertain.evidence.belief_probing import SeparatingBeliefs
-from ascertain.evidence.belief_trigger import BeliefTrigger
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.evidence import Doubts
 from ascertain.evidence.hidden_world import HiddenWorld
 from ascertain.evidence.labelling import labelling_of
 from ascertain.evidence.probing import AbstractRule, Separating
-from ascertain.evidence.trigger import AbstractTrigger, Trigger
+from ascertain.evidence.trigger import AbstractTrigger, BeliefTrigger, Trigger
 from ascertain.evidence.worlds import AbstractWorld, ListWorld
 from ascertain.task.bank import Bank
 from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.plant_task import PlantTask
-from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task
 
 
 @singledispatch
-def make_world(question: AbstractQuestion, bank: Bank, alpha: Fraction, doubts: Doubts) -> AbstractWorld:
+def make_world(question: Task, bank: Bank, alpha: Fraction, doubts: Doubts) -> AbstractWorld:
     """The question's world, with nothing beaten, and a bank to be scored at a risk."""
-    raise NotImplementedError(type(question).__name__)
-
-
-@make_world.register
-def _(question: Task, bank: Bank, alpha: Fraction, doubts: Doubts) -> AbstractWorld:
     labelling = labelling_of(question)
     return ListWorld(question.model, question.candidates, bank, alpha, labelling=labelling, doubts=doubts)
 
@@ -50,14 +46,8 @@ def _(question: HiddenTask, bank: Bank, alpha: Fraction, doubts: Doubts) -> Abst
 
 
 @singledispatch
-def make_trigger(question: AbstractQuestion, nominal: int, doubts: Doubts) -> AbstractTrigger[Any]:
+def make_trigger(question: Task | PlantTask, nominal: int, doubts: Doubts) -> AbstractTrigger[Any]:
     """The trigger of a run whose nominal is this candidate."""
-    raise NotImplementedError(type(question).__name__)
-
-
-@make_trigger.register(Task)
-@make_trigger.register(PlantTask)
-def _(question: Task | PlantTask, nominal: int, doubts: Doubts) -> AbstractTrigger[Any]:
     return Trigger(question.model, nominal, doubts=doubts)
 
 
@@ -67,14 +57,8 @@ def _(question: HiddenTask, nominal: int, doubts: Doubts) -> AbstractTrigger[Any
 
 
 @singledispatch
-def make_separating(question: AbstractQuestion) -> AbstractRule:
+def make_separating(question: Task | PlantTask) -> AbstractRule:
     """The rule that takes the action which tells the leading candidate best from its rivals, per unit of cost."""
-    raise NotImplementedError(type(question).__name__)
-
-
-@make_separating.register(Task)
-@make_separating.register(PlantTask)
-def _(question: Task | PlantTask) -> AbstractRule:
     return Separating(question.model, question.actions, tuple(question.cost[a] for a in question.actions))
 
 

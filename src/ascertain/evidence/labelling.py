@@ -19,7 +19,6 @@ from ascertain.model.boolean import BooleanPlant
 from ascertain.model.expression import Expression
 from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.plant_task import BitsRule, ExpressionRule, NominalRule, PlantTask, StateRule
-from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task
 from ascertain.types import State, WordArray
 
@@ -82,13 +81,8 @@ def label_table(codes: Sequence[int], names: Sequence[str], about: Subject = "st
 
 
 @singledispatch
-def labelling_of(question: AbstractQuestion) -> Labelling:
+def labelling_of(question: Task) -> Labelling:
     """The labels of a question: of its hypotheses by their number, or by a rule about the bits of a plant."""
-    raise NotImplementedError(type(question).__name__)
-
-
-@labelling_of.register
-def _(question: Task) -> Labelling:
     if question.state_label is None:
         return label_table(question.label.tolist(), question.labels, "hypothesis")
     return label_table(question.state_label.tolist(), question.labels, "current")

@@ -29,7 +29,9 @@ from typing import final
 import numpy as np
 
 from ascertain.errors import TaskError
-from ascertain.evidence.evidence import NEVER, AbstractEvidence, Doubts, Step
+from ascertain.evidence.evidence import NEVER, AbstractStateEvidence, Doubts, StartOf, Step
+from ascertain.evidence.groups import Group, double_group
+from ascertain.kernels.evidence.worlds import filter_laws
 from ascertain.model.abstract import AbstractMachine
 from ascertain.task.bank import Bank
 from ascertain.types import UNDEFINED, Action, BoolArray, IntArray, LongArray, Reading, State
@@ -68,8 +70,6 @@ class LawLevels:
     floor: LongArray
     """`floor[j]` is -log of value j, in units, rounded down; `ceiling[j]` the same rounded up."""
     ceiling: LongArray
-    everywhere: BoolArray
-    """`everywhere[a]` is whether action a is defined in every state."""
 
     def costs(self, reading: Reading) -> LongArray:
         """For each law the penalty of the reading, rounded down; IMPOSSIBLE where the law never gives it."""
@@ -89,12 +89,11 @@ def tabulate_levels(model: AbstractMachine) -> LawLevels:
     bounds = [(max(low, 0), high) for low, high in (log_bounds(1 / p) for p in values)]
     floor = np.array([low for low, _ in bounds], dtype=np.int64)
     ceiling = np.array([high for _, high in bounds], dtype=np.int64)
-    everywhere = np.all(model.behaviour != UNDEFINED, axis=0)
-    return LawLevels(model.successor, model.behaviour, level, values, floor, ceiling, everywhere)
+    return LawLevels(model.successor, model.behaviour, level, values, floor, ceiling)
 
 
 @final
-class LawEvidence(AbstractEvidence):
+class LawEvidence(AbstractStateEvidence):
     """Evidence on a machine, with noise or without."""
 
     def __init__(
@@ -115,6 +114,7 @@ class LawEvidence(AbstractEvidence):
         self._uses = np.zeros((len(bank.states), len(self.levels.values)), dtype=np.int64)
         self._weights = list(bank.weights)
         self._risk = log_bounds(1 / self.alpha) if self.alpha else (NEVER, NEVER)
+        self._history: list[Step] = []
         self._num_readings = 0
         self._weigh()
 
@@ -122,6 +122,7 @@ class LawEvidence(AbstractEvidence):
         return LawEvidence(self.model, bank, self.alpha, self.doubts, self.levels)
 
     def take(self, step: Step) -> None:
+        self._history.append(step)
         if not step.certain:
             self._double(step.action)
         else:
@@ -166,6 +167,69 @@ class LawEvidence(AbstractEvidence):
             _log_sum([low - int(x) for (low, _), x in zip(weight, least, strict=True)]) - 1,
             _log_sum([high - int(x) for (_, high), x in zip(weight, most, strict=True)]) + 2,
         )
+
+    def filter(self, group: Group, step: Step, start_of: StartOf, keep_all: bool = False) -> list[Group]:
+        if keep_all:
+            scored = self._add_penalties(group, step)
+            return [scored] if step.certain else double_group(group, scored.current)
+        if step.reading is not None:
+            return [self._drop_beaten(group, step.action, self.levels.costs(step.reading), start_of)]
+        after = self.levels.successor[group.current, step.action].astype(np.uint64)
+        if step.certain:
+            return [Group(group.ran, group.hypothesis, after, group.penalty)]
+        return double_group(group, after)
+
+    def _drop_beaten(self, group: Group, action: Action, cost: LongArray, start_of: StartOf) -> Group:
+        levels = self.levels
+        hypothesis, current, penalty = group.hypothesis.copy(), group.current.copy(), group.penalty.copy()
+        unclear = np.empty(group.size, dtype=np.bool_)
+        size = filter_laws(
+            levels.successor,
+            levels.law,
+            action,
+            cost,
+            self.threshold,
+            self.doubtful,
+            hypothesis,
+            current,
+            penalty,
+            unclear,
+        )
+        left = Group(group.ran, hypothesis[:size], current[:size], penalty[:size])
+        return self._settle(left, np.flatnonzero(unclear[:size]), start_of)
+
+    def _add_penalties(self, group: Group, step: Step) -> Group:
+        """Drop nothing: what cannot have shown the reading, or lacks the action, is at NEVER."""
+        levels = self.levels
+        law = levels.law[group.current, step.action]
+        cost = np.zeros(len(levels.level), np.int64) if step.reading is None else levels.costs(step.reading)
+        added = np.where(law == UNDEFINED, IMPOSSIBLE, cost[law])
+        penalty = np.where(added == IMPOSSIBLE, NEVER, np.minimum(group.penalty, NEVER - added) + added)
+        after = np.where(law == UNDEFINED, group.current, levels.successor[group.current, step.action])
+        return Group(group.ran, group.hypothesis, after.astype(np.uint64), penalty)
+
+    def _settle(self, group: Group, unclear: LongArray, start_of: StartOf) -> Group:
+        """Drop those of the unclear hypotheses that exact rationals beat; equal ones are compared once."""
+        if not unclear.size:
+            return group
+        uses, where = np.unique(self._count_uses(group.only(unclear), start_of), axis=0, return_inverse=True)
+        beaten = np.array([self.beats(row) for row in uses], dtype=np.bool_)
+        kept = np.ones(group.size, dtype=np.bool_)
+        kept[unclear] = ~beaten[where.reshape(-1)]
+        return group.only(kept)
+
+    def _count_uses(self, group: Group, start_of: StartOf) -> LongArray:
+        """How often each hypothesis has used each level, from the history."""
+        levels = self.levels
+        uses = np.zeros((group.size, len(levels.values)), dtype=np.int64)
+        state = start_of(group.hypothesis)
+        ran = iter(group.ran)
+        for step in self._history:
+            if step.reading is not None:
+                uses[np.arange(group.size), levels.level[levels.law[state, step.action], step.reading]] += 1
+            if step.certain or next(ran):
+                state = levels.successor[state, step.action].astype(np.uint64)
+        return uses
 
     @property
     def vanished(self) -> bool:

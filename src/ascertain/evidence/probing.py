@@ -257,19 +257,14 @@ class _Laws:
 
 
 @singledispatch
-def _make_split(model: AbstractDeterministic) -> _Flips | _Laws:
-    """How rivals on a model of this kind are weighed: the kernels differ by its tables."""
-    raise NotImplementedError(type(model).__name__)
+def _make_split(model: AbstractMachine) -> _Flips | _Laws:
+    """How rivals on this model are weighed: the kernels differ by the model's tables."""
+    return _Laws(model)
 
 
 @_make_split.register
 def _(model: BooleanPlant) -> _Flips | _Laws:
     return _Flips(model)
-
-
-@_make_split.register
-def _(model: AbstractMachine) -> _Flips | _Laws:
-    return _Laws(model)
 
 
 def affinities(levels: LawLevels) -> FloatArray:

@@ -26,8 +26,7 @@ from typing import final
 import numpy as np
 
 from ascertain.errors import LimitError, TaskError
-from ascertain.evidence.evidence import AbstractEvidence, Doubts, FlipEvidence, Step
-from ascertain.evidence.filters import AbstractFilter, FlipFilter, LawFilter, run_alone
+from ascertain.evidence.evidence import AbstractEvidence, AbstractStateEvidence, Doubts, FlipEvidence, Step
 from ascertain.evidence.groups import Group, find_two_labels, keep_strongest, start_group
 from ascertain.evidence.labelling import Labelling, label_states
 from ascertain.evidence.laws import LawEvidence
@@ -35,7 +34,7 @@ from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, Abs
 from ascertain.model.boolean import BooleanPlant
 from ascertain.policy.verdict import Abstained, Certified, Verdict
 from ascertain.task.bank import Bank
-from ascertain.types import UNDEFINED, Action, BoolArray, LongArray, Reading, State, WordArray
+from ascertain.types import Action, BoolArray, LongArray, Reading, State, WordArray
 
 MAX_WORLD_STATES = 10_000_000
 BLOCK = 1 << 16
@@ -95,12 +94,8 @@ class AbstractWorld(ABC):
         """The states that the hypotheses began in."""
 
     @abstractmethod
-    def _restart(self, evidence: AbstractEvidence) -> None:
-        """Go back to before the first reading, with other evidence."""
-
-    @property
-    @abstractmethod
-    def _filter(self) -> AbstractFilter: ...
+    def _restart(self) -> None:
+        """Go back to before the first reading; the evidence is new."""
 
     def observe(self, action: Action, reading: Reading | None) -> None:
         """The action was done and this was read; None when the reading is missing.
@@ -146,7 +141,8 @@ class AbstractWorld(ABC):
 
         It happens by itself when the part that is there no longer explains the readings.
         """
-        self._restart(self.evidence.afresh(self.evidence.bank.completed()))
+        self.evidence = self.evidence.afresh(self.evidence.bank.completed())
+        self._restart()
         steps, self.history, self._num_scored = self.history, [], 0
         for step in steps:
             self._take(step)
@@ -232,12 +228,9 @@ class AbstractWorld(ABC):
     def _label_of_listed(self, state: State) -> int:
         return self.labelling.code_of(state)
 
+    @abstractmethod
     def evidence_against(self, state: State) -> float:
         """The logarithm of E for this state now, beaten or not; with doubted actions the least over their cases."""
-        if not 0 <= state < self.model.num_states:
-            raise TaskError(f"state {state} is not one of the model's; they are 0 .. {self.model.num_states - 1}")
-        groups = run_alone(self._filter, state, 0, self.history[: self._num_scored])
-        return min(self.evidence.nats(int(group.penalty[0])) for group in groups)
 
     def codes(self, group: Group) -> WordArray:
         """The label codes of a group's hypotheses."""
@@ -250,67 +243,69 @@ class AbstractWorld(ABC):
                 return self.labelling.code(group.hypothesis)
 
 
+class AbstractStateWorld(AbstractWorld):
+    """What worlds have in common whose hypotheses are states, of a model where it is certain what actions lead to."""
+
+    evidence: AbstractStateEvidence
+
+    def evidence_against(self, state: State) -> float:
+        if not 0 <= state < self.model.num_states:
+            raise TaskError(f"state {state} is not one of the model's; they are 0 .. {self.model.num_states - 1}")
+        groups = self.evidence.run_alone(state, self.history[: self._num_scored])
+        return min(self.evidence.nats(int(group.penalty[0])) for group in groups)
+
+    def _filter(self, groups: list[Group], step: Step) -> list[Group]:
+        """What is left of groups after a step that the evidence has taken."""
+        self.world_steps += sum(group.size for group in groups)
+        return [after for group in groups for after in self.evidence.filter(group, step, self._state_of)]
+
+
 @singledispatch
-def make_evidence(model: AbstractDeterministic, bank: Bank, alpha: Fraction, doubts: Doubts | None) -> AbstractEvidence:
-    """The bank's side of a world on a model of this kind: the kernels that score a bank differ by its tables."""
-    raise NotImplementedError(type(model).__name__)
-
-
-@make_evidence.register
-def _(model: BooleanPlant, bank: Bank, alpha: Fraction, doubts: Doubts | None) -> AbstractEvidence:
-    return FlipEvidence(model, bank, alpha, doubts)
-
-
-@make_evidence.register
-def _(model: AbstractMachine, bank: Bank, alpha: Fraction, doubts: Doubts | None) -> AbstractEvidence:
+def make_evidence(model: AbstractMachine, bank: Bank, alpha: Fraction, doubts: Doubts | None) -> AbstractStateEvidence:
+    """The bank's side of a world on this model: the kernels that score a bank differ by the model's tables."""
     return LawEvidence(model, bank, alpha, doubts)
 
 
-class _AbstractListed(AbstractWorld):
+@make_evidence.register
+def _(model: BooleanPlant, bank: Bank, alpha: Fraction, doubts: Doubts | None) -> AbstractStateEvidence:
+    return FlipEvidence(model, bank, alpha, doubts)
+
+
+class _AbstractListed(AbstractStateWorld):
     """What worlds that hold every hypothesis in a list have in common."""
 
     def __init__(
-        self, model: AbstractDeterministic, evidence: AbstractEvidence, labelling: Labelling, states: WordArray
+        self, model: AbstractDeterministic, evidence: AbstractStateEvidence, labelling: Labelling, states: WordArray
     ) -> None:
         super().__init__(model, evidence, labelling)
         self._initial = states
         self._groups = [start_group(states)]
 
-    def _restart(self, evidence: AbstractEvidence) -> None:
-        self.evidence = evidence
+    def _restart(self) -> None:
         self._groups = [start_group(self._initial)]
-
-    @property
-    def _filter(self) -> AbstractFilter:
-        if isinstance(self.evidence, FlipEvidence):
-            return FlipFilter(self.evidence.plant, self.evidence)
-        assert isinstance(self.evidence, LawEvidence)
-        return LawFilter(self.evidence, self._initial, self.history)
 
     def _label_of_listed(self, state: State) -> int:
         listed = np.flatnonzero(self._initial == state)
         return self.labelling.code_of(int(listed[0])) if listed.size else NO_LABEL
 
     def is_allowed(self, action: Action) -> bool:
-        if not super().is_allowed(action) or not isinstance(self.evidence, LawEvidence):
-            return super().is_allowed(action)
-        levels = self.evidence.levels
-        if levels.everywhere[action]:
-            return True
-        return not any(np.any(levels.law[group.current, action] == UNDEFINED) for group in self._groups)
+        return super().is_allowed(action) and all(self.model.allows(group.current, action) for group in self._groups)
 
     def _advance(self, step: Step) -> None:
-        filtering = self._filter
-        self.world_steps += sum(group.size for group in self._groups)
-        self._groups = [after for group in self._groups for after in filtering.advance(group, step)]
+        self._groups = self._filter(self._groups, step)
 
     def _blocks(self) -> Iterator[Group]:
-        for group in self._groups:
-            for low in range(0, group.size, BLOCK):
-                yield group.only(slice(low, low + BLOCK))
+        yield from cut_blocks(self._groups)
 
     def _state_of(self, hypothesis: WordArray) -> WordArray:
         return self._initial[hypothesis]
+
+
+def cut_blocks(groups: Iterable[Group]) -> Iterator[Group]:
+    """The groups in pieces that are labelled one at a time."""
+    for group in groups:
+        for low in range(0, group.size, BLOCK):
+            yield group.only(slice(low, low + BLOCK))
 
 
 @final

@@ -17,8 +17,8 @@ from ascertain.certificate.chain import (
     stage_record,
     verdict_record,
 )
+from ascertain.observer.banks import CompileEffort
 from ascertain.observer.settings import ObserverSettings
-from ascertain.observer.source import CompileEffort
 from ascertain.observer.stages import Event
 from ascertain.policy.verdict import Verdict
 from ascertain.task.bank import Bank

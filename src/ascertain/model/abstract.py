@@ -235,10 +235,13 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
     """For a union, `origin[s]` is the name of the machine that s came from; empty otherwise."""
     laws: tuple[Law, ...] = field(init=False)
     """The laws of readings by number, each once."""
+    everywhere: BoolArray = field(init=False, repr=False, compare=False)
+    """`everywhere[a]` is whether action a is defined in every state."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "successor", self.check_table(self.successor, "successor", self.num_states))
+        object.__setattr__(self, "everywhere", self.defined.all(axis=0))
         if not all(0 <= s < self.num_states for s in self.initial) or len(set(self.initial)) < len(self.initial):
             raise ModelError(f"initial states {self.initial} must be distinct and in 0 .. {self.num_states - 1}")
         if self.origin and len(self.origin) != self.num_states:
@@ -263,7 +266,7 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
 
     @property
     def is_total(self) -> bool:
-        return not bool((self.successor == UNDEFINED).any())
+        return bool(self.everywhere.all())
 
     @property
     def defined(self) -> BoolArray:
@@ -274,10 +277,12 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
         return self.initial
 
     def allows(self, states: Iterable[State], action: Action) -> bool:
-        return not bool((self.successor[_as_array(states), action] == UNDEFINED).any())
+        if self.everywhere[action]:
+            return True
+        return not bool((self.successor[_as_index(states), action] == UNDEFINED).any())
 
     def reach(self, states: Iterable[State], action: Action, reading: Reading | None = None) -> LongArray:
-        here = _as_array(states)
+        here = np.asarray(_as_index(states), dtype=np.int64)
         if reading is not None:
             gives = np.array([*(any(y == reading for y, _ in law) for law in self.laws), False])
             here = here[gives[self.behaviour[here, action]]]
@@ -406,8 +411,9 @@ def table_data(table: IntArray) -> list[list[int | None]]:
     return [[None if x == UNDEFINED else x for x in row] for row in table.tolist()]
 
 
-def _as_array(states: Iterable[State]) -> LongArray:
-    return np.asarray(states if isinstance(states, np.ndarray) else list(states), dtype=np.int64)
+def _as_index(states: Iterable[State]) -> Any:
+    """States as NumPy takes them for an index; an array stays as it is."""
+    return states if hasattr(states, "dtype") else list(states)
 
 
 def check_names(what: str, names: tuple[str, ...]) -> None:

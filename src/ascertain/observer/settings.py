@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, Literal, TypeAlias, final
 
 from ascertain.errors import TaskError, did_you_mean
 from ascertain.evidence.evidence import Doubts
@@ -13,15 +13,18 @@ from ascertain.evidence.kinds import make_trigger, make_world
 from ascertain.evidence.trigger import REJECTION, AbstractTrigger
 from ascertain.evidence.worlds import AbstractWorld
 from ascertain.model.abstract import AbstractModel
-from ascertain.observer.names import POLICIES, PolicyName
 from ascertain.observer.probing import find_rule
 from ascertain.task.bank import Bank
 from ascertain.task.canonical import task_hash
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import Action, State
 
+PolicyName: TypeAlias = Literal["readwise", "eager", "staged", "reuse"]
+POLICIES: tuple[PolicyName, ...] = ("readwise", "eager", "staged", "reuse")
+"""As problem files and the command line write them, the default first; `stages.py` says what they do."""
 FORMAT = "ascertain-observer"
 VERSION = 1
+"""Of the settings in a commitment; another number when a reader would misunderstand what is written now."""
 
 
 @final

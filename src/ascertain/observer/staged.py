@@ -20,10 +20,10 @@ from typing import TypeAlias, final
 from ascertain.errors import TaskError
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.worlds import NO_LABEL
+from ascertain.observer.banks import BankSource
 from ascertain.observer.counters import Counters
 from ascertain.observer.risk_budget import RiskBudget
 from ascertain.observer.settings import ObserverSettings
-from ascertain.observer.source import BankSource
 from ascertain.observer.stages import Acceptance, Event, StageName, Stages
 from ascertain.policy.verdict import Abstained, Verdict
 from ascertain.task.bank import Bank

@@ -26,12 +26,12 @@ from ascertain.errors import AscertainError, TaskError
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.trigger import AbstractTrigger
 from ascertain.evidence.worlds import AbstractWorld
+from ascertain.observer.banks import BankSource
 from ascertain.observer.choice import Chooser
 from ascertain.observer.counters import Counters
 from ascertain.observer.guard import Guard
 from ascertain.observer.risk_budget import RiskBudget
 from ascertain.observer.settings import ObserverSettings
-from ascertain.observer.source import BankSource
 from ascertain.policy.verdict import Abstained, Certified, Verdict
 from ascertain.task.bank import Bank, nominal_bank, reuse_bank, weighted_bank
 from ascertain.types import Action, Reading, State

@@ -11,9 +11,8 @@ from ascertain.bank.operation import Operation
 from ascertain.errors import TaskError, did_you_mean
 from ascertain.evidence.evidence import Doubts
 from ascertain.observer.banks import HypothesesBank, OperationBank
-from ascertain.observer.names import PolicyName
 from ascertain.observer.probing import default_probing
-from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import AnyProblem
 from ascertain.rational import rational_field

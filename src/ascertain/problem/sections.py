@@ -15,8 +15,8 @@ from typing import Any, cast, final
 from ascertain.bank.compile import compiler_names
 from ascertain.bank.compiler import DEFAULT_COMPILER
 from ascertain.errors import TaskError
-from ascertain.observer.names import POLICIES, PolicyName
 from ascertain.observer.probing import PROBING
+from ascertain.observer.settings import POLICIES, PolicyName
 from ascertain.problem.fields import check_keys, read_one_of, read_probability, read_rational, read_value
 
 OPERATION_KEYS = ("log", "start", "replaced", "alternatives", "window")

@@ -20,8 +20,7 @@ from ascertain.bank.candidates import Compiled, Stats
 from ascertain.bank.compile import compile_bank, compiler_names
 from ascertain.bank.shells import bank_shells
 from ascertain.bank.weights import DEFAULT, WEIGHTINGS
-from ascertain.observer.names import PolicyName
-from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.observer.staged import Act, Observer, start_observer
 from ascertain.policy.verdict import Certified
 from ascertain.task.bank import Bank

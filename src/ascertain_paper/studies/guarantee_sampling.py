@@ -30,8 +30,7 @@ from ascertain.bank.shells import bank_shells
 from ascertain.evidence.audit import Audit, ObserverT, audit
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.probing import round_robin
-from ascertain.observer.names import PolicyName
-from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.observer.staged import Act, Observer, start_observer
 from ascertain.policy.verdict import Abstained, Verdict
 from ascertain.task.bank import Bank, nominal_bank
