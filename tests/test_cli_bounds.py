@@ -14,9 +14,8 @@ import pytest
 
 from ascertain.cli.verbs.bounds import command
 from ascertain.errors import FileError, TaskError
-from ascertain.pipeline.bound import choose_question, find_bounds, list_claims, round_up
+from ascertain.pipeline.bound import bound, round_decimals_up
 from ascertain.policy.evaluate import evaluate
-from ascertain.problem.problem import read_problem
 from ascertain.task.task import Task
 from tests.conftest import ROOT
 from tests.test_cli import answer, complaint, run
@@ -81,7 +80,7 @@ def test_risks_that_ask_for_nothing_are_said_to_be_vacuous() -> None:
     done = run("bounds", LAMP, "--alpha", "1/2")
     assert (done.returncode, "vacuous" in done.stdout) == (0, True)
     for alpha, beta in (("9/20", "1/10"), ("999/1000", "0"), ("1/10", "4/5")):
-        facts = find_bounds(choose_question(read_problem(LAMP), Fraction(alpha), Fraction(beta))).facts()
+        facts = bound(LAMP, alpha, beta).facts()
         assert (facts["vacuous"], facts["lower"]["best"], facts["upper"]) == (True, "0", None)
 
 
@@ -95,7 +94,7 @@ def test_an_alpha_that_is_no_probability_strictly_between_is_refused() -> None:
 def test_other_bad_input_is_refused_in_one_sentence(tmp_path: Path) -> None:
     assert "--beta: 1 is not a probability in [0, 1)" in complaint("bounds", LAMP, "--beta", "1")
     assert "say how large it may be with --beta" in complaint("bounds", LAMP)
-    with pytest.raises(FileError, match=r"the drawing is an \.svg"):
+    with pytest.raises(FileError, match=r"a drawing is \.svg"):
         command(LAMP, draw=Path("a.png"))
     with pytest.raises(FileError, match="there is no directory"):
         command(LAMP, draw=tmp_path / "no" / "a.svg")
@@ -130,17 +129,17 @@ def test_a_register_of_24_bits_is_bounded_through_its_factors(tmp_path: Path) ->
 
 
 def test_the_policy_that_is_certified_keeps_to_the_risk_on_the_question_itself() -> None:
-    question = choose_question(read_problem(LAMP), Fraction(1, 1000), Fraction(1, 100))
-    found = find_bounds(question)
+    found = bound(LAMP, "1/1000", "1/100", certified=True)
+    question = found.question
     assert isinstance(question, Task)
     assert found.best is not None
     value = evaluate(question, found.policy)
     assert value.meets(Fraction(1, 1000), Fraction(1, 100))
     assert value.cost is not None
     assert found.best <= value.cost <= found.upper  # type: ignore[operator]
-    claims, notes = list_claims(found)
-    assert notes == []
-    assert Fraction(claims[-1]["cost"]) == value.cost
+    assert found.remarks == ()
+    assert found.certificate is not None
+    assert Fraction(found.certificate["claims"][-1]["cost"]) == value.cost
 
 
 def test_a_rounded_cost_is_never_below_the_cost() -> None:
@@ -150,7 +149,7 @@ def test_a_rounded_cost_is_never_below_the_cost() -> None:
         Fraction(7, 10**40 + 1),
         Fraction(10**20, 10**7 + 1),
     ):
-        assert value <= round_up(value) <= value * (1 + Fraction(1, 10**8))
+        assert value <= round_decimals_up(value) <= value * (1 + Fraction(1, 10**8))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as on Unix")

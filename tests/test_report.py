@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from ascertain.report.figures import draw_svg
+from ascertain.report.figures import draw_figure
 from ascertain.report.folder import prepare_folder, write_results
 from ascertain.report.page import draw_page
 from ascertain.report.plain import study_data
@@ -167,7 +167,7 @@ def test_the_story_shows_evidence_that_reaches_its_threshold_and_rivals_that_run
 def test_the_picture_of_the_readme_is_the_storys() -> None:
     testbed = load_testbed("testbed")
     rivals = tell(live_through(testbed), testbed.settings.hash, 0.0).figures[1]
-    assert draw_svg(rivals) == (ROOT / "docs/images/story-rivals.svg").read_text(encoding="utf-8")
+    assert draw_figure(rivals) == (ROOT / "docs/images/story-rivals.svg").read_text(encoding="utf-8")
 
 
 def test_a_certificate_of_the_story_that_was_touched_is_refuted(story: Study) -> None:

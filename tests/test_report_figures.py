@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.report.figures import draw_svg
+from ascertain.report.figures import draw_figure
 from ascertain.report.labels import MARKER, Box, place_labels
 from ascertain.report.record import Figure, Series
 
@@ -30,10 +30,10 @@ BARS = Figure("bars", "Counts", "what", "how many", (Series("a", ("x", "y"), (1.
 
 def test_the_same_figure_is_the_same_bytes_and_well_formed() -> None:
     for figure in (POINTS, BARS):
-        svg = draw_svg(figure)
-        assert svg == draw_svg(figure)
+        svg = draw_figure(figure)
+        assert svg == draw_figure(figure)
         ElementTree.fromstring(svg)
-    assert "currentColor" in draw_svg(POINTS, scope="example") and "currentColor" not in draw_svg(POINTS)
+    assert "currentColor" in draw_figure(POINTS, scope="example") and "currentColor" not in draw_figure(POINTS)
 
 
 @settings(max_examples=30, deadline=None)
@@ -59,9 +59,9 @@ def test_a_name_stands_at_the_right_of_a_lonely_point_and_inside_at_the_edge() -
 
 def test_points_in_one_place_share_a_line_and_crowded_ones_are_tied_to_their_names() -> None:
     twins = Figure("twins", "", "", "", (Series("a", (1.0, 1.0, 2.0), (1.0, 1.0, 2.0), ("one", "two", "three")),))
-    svg = draw_svg(twins)
+    svg = draw_figure(twins)
     assert "<!-- one, two -->" in svg and "<!-- three -->" in svg
     crowd = Series("crowd", (1.0,) * 5, (1.0, 1.001, 1.002, 1.003, 5.0), tuple(f"label {i}" for i in range(5)))
-    drawn = draw_svg(Figure("crowd", "", "", "", (crowd,)))
+    drawn = draw_figure(Figure("crowd", "", "", "", (crowd,)))
     assert len(re.findall(r"<!-- label \d -->", drawn)) == 5
     assert drawn.count('id="patch_') > svg.count('id="patch_')

@@ -1,4 +1,7 @@
-"""What `ascertain bounds` finds out about a question: both sides, the hardest pair, and what can be certified."""
+"""Bound: what every experiment must cost at a given risk, what a certified one costs, and what makes it hard.
+
+question at its risks -> quotient -> lower bounds and policies -> the hardest pair -> claims -> certificate -> check
+"""
 
 from __future__ import annotations
 
@@ -6,33 +9,49 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, final
+from pathlib import Path
+from typing import Any, TypeAlias, final
 
 from ascertain.bounds.divergence import round_value
-from ascertain.bounds.information import bound_by_information
+from ascertain.bounds.information import PairwiseBound, bound_by_information
 from ascertain.bounds.pairs import bound_by_pairs
 from ascertain.bounds.program import bound_by_program
 from ascertain.certificate.claims.information import information_claim
 from ascertain.certificate.claims.obstruction import obstruction_claim
 from ascertain.certificate.claims.program import program_claim
 from ascertain.certificate.claims.within_risk import within_risk_claim
+from ascertain.certificate.solution import solution_claims
+from ascertain.certificate.write import write_certificate
 from ascertain.errors import CertificateError, LimitError, TaskError
-from ascertain.pipeline.hardest import Hardest, explain_factors, explain_information, explain_pairs
-from ascertain.pipeline.settle import settle
+from ascertain.pipeline import Tell, ignore
+from ascertain.pipeline.certify import certify
 from ascertain.planning.factors import find_factors
+from ascertain.planning.hardest_pair import (
+    HardestPair,
+    explain_factors,
+    explain_information,
+    explain_obstruction,
+    explain_pairs,
+)
 from ascertain.planning.two_sided import TwoSidedBounds, bound_both_sides
 from ascertain.policy.chain import follow
-from ascertain.problem.problem import Problem
+from ascertain.problem.problem import Problem, read_problem
 from ascertain.quotients.lift import lift_hypotheses
-from ascertain.quotients.obstruction import Obstruction, find_obstruction
-from ascertain.quotients.quotient import take_quotient
+from ascertain.quotients.obstruction import Obstruction
+from ascertain.quotients.quotient import Quotient, take_quotient
+from ascertain.rational import rational_field
+from ascertain.search.exact import solve
 from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
+from ascertain_check import Verdict
 
-MOST_PLACES = 20_000
-"""A policy that may be at more places (memory, label, state) has too long a certificate."""
+MAX_PLACES = 20_000
+"""A policy that may be at more places (memory, label, state) is not certified: the file would have megabytes."""
+POWERS = (-4, -2, 0, 2, 4)
+"""Of ten: the factors by which alpha is varied, four orders of magnitude to each side of what was asked."""
 
-Values = Mapping[str, Fraction | None]
+Values: TypeAlias = Mapping[str, Fraction | None]
+"""By method; None stands for infinity, or for no policy."""
 
 
 @final
@@ -42,26 +61,40 @@ class Bounds:
 
     question: Task | PlantTask
     vacuous: bool = False
+    """Whether 2 alpha + beta >= 1, so that a valid experiment need settle nothing."""
     obstruction: Obstruction | None = None
     lower: Values = field(default_factory=dict[str, Fraction | None])
     best: Fraction | None = None
+    """The largest lower bound."""
     upper_by_method: Values = field(default_factory=dict[str, Fraction | None])
     upper: Fraction | None = None
+    """The least certified cost."""
     risk: tuple[Fraction, Fraction] | None = None
-    hardest: Hardest | None = None
+    """How probable a wrong answer and an abstention of the policy are at most."""
+    hardest: HardestPair | None = None
     policy: Any = None
+    """What attains `upper`."""
+    certificate: dict[str, Any] | None = None
+    verdict: Verdict | None = None
+    """What the checker says of the certificate."""
+    remarks: tuple[str, ...] = ()
+    """What could not be certified, and why."""
 
     @property
     def is_infinite(self) -> bool:
+        """Whether it is proved that no experiment keeps to the risk."""
         return self.best is None
 
     @property
     def ratio(self) -> Fraction | None:
+        """Upper over lower bound; None where one of them is not finite, or the lower one is 0."""
         return self.upper / self.best if self.best and self.upper is not None else None
 
     def facts(self) -> dict[str, Any]:
-        """As plain data; what is not simple is rounded to nine decimals, lower bounds down and the others up."""
-        infinite = self.is_infinite
+        """As plain data, which is what `bounds --json` prints.
+
+        What is not simple is rounded to nine decimals, lower bounds down and the others up.
+        """
         return {
             "alpha": str(self.question.alpha),
             "beta": str(self.question.beta),
@@ -70,15 +103,22 @@ class Bounds:
             "lower": {
                 k: "inf" if v is None else str(round_value(v)) for k, v in (*self.lower.items(), ("best", self.best))
             },
-            "upper": "inf" if infinite else _text(self.upper),
+            "upper": "inf" if self.is_infinite else _text(self.upper),
             "upper_by_method": {k: _text(v) for k, v in self.upper_by_method.items()},
             "ratio": _text(self.ratio),
             "risk": None if self.risk is None else {"wrong": _text(self.risk[0]), "abstain": _text(self.risk[1])},
             "hardest": None if self.hardest is None else self.hardest.facts(),
+            "certificate": None if self.verdict is None else str(self.verdict),
         }
 
+    def write_certificate(self, path: str | Path) -> tuple[Path, Path]:
+        """Write NAME.json and NAME.task.json; returns both paths."""
+        if self.certificate is None:
+            raise CertificateError(f"{path}: there is nothing to certify")
+        return write_certificate(path, self.question, self.certificate["claims"])
 
-def round_up(value: Fraction) -> Fraction:
+
+def round_decimals_up(value: Fraction) -> Fraction:
     """A simple fraction as it is, any other rounded up to nine decimals, not counting the zeros that it begins with."""
     if value.denominator <= 10**6:
         return value
@@ -88,16 +128,75 @@ def round_up(value: Fraction) -> Fraction:
 
 
 def _text(value: Fraction | None) -> str | None:
-    return None if value is None else str(round_up(value))
+    return None if value is None else str(round_decimals_up(value))
 
 
-def choose_question(problem: Problem, alpha: Fraction | None, beta: Fraction | None) -> Task | PlantTask:
+def bound(
+    question: Task | PlantTask | Problem | str | Path,
+    alpha: Fraction | int | str | None = None,
+    beta: Fraction | int | str | None = None,
+    *,
+    certified: bool = False,
+    tell: Tell = ignore,
+) -> Bounds:
+    """Find all that is known about what the question costs at these risks; those that are not given are its own.
+
+    `question` is a task, a question about a Boolean plant, a problem, or the name of a problem file. With `certified`
+    what can be proved to a stranger is put into a certificate and checked. `tell` hears what is being done.
+    """
+    question = _choose_question(question, _read_risk("alpha", alpha, zero=False), _read_risk("beta", beta, zero=True))
+    if 2 * question.alpha + question.beta >= 1:
+        nothing = {"pairwise": Fraction(0), "program": Fraction(0)}
+        found = Bounds(question, vacuous=True, lower=nothing, best=Fraction(0))
+        return replace(found, remarks=("the bounds are vacuous, so that there is nothing to certify",))
+    _check_risks(question)
+    if isinstance(question, PlantTask):
+        found = _bound_plant(question)
+        return replace(found, remarks=("a question about a plant that is not enumerated has no certificate",))
+    quotient = take_quotient(question)
+    found, pairwise = _bound_task(question, quotient, tell)
+    if not certified:
+        return found
+    tell("certifying")
+    claims, remarks = _list_claims(found, quotient, pairwise)
+    certificate, verdict = certify(question, claims) if claims else (None, None)
+    return replace(found, certificate=certificate, verdict=verdict, remarks=tuple(remarks))
+
+
+def bound_around(found: Bounds, progress: Callable[[int, int], None] | None = None) -> list[Bounds]:
+    """The same question at other alphas, the asked one among them, as far as it stays one; none where alpha is 0."""
+    question = found.question
+    risks = [question.alpha * Fraction(10) ** power for power in POWERS if question.alpha]
+    risks = [risk for risk in risks if 2 * risk + question.beta < 1]
+    points: list[Bounds] = []
+    for k, risk in enumerate(risks):
+        if progress is not None:
+            progress(k, len(risks))
+        points.append(found if risk == question.alpha else bound(replace(question, alpha=risk)))
+    return points
+
+
+def _read_risk(name: str, given: Fraction | int | str | None, *, zero: bool) -> Fraction | None:
+    if given is None:
+        return None
+    risk = rational_field(given, f"--{name}", TaskError)
+    if not 0 <= risk < 1 or (risk == 0 and not zero):
+        raise TaskError(f"--{name}: {given} is not a probability in {'[' if zero else '('}0, 1)")
+    return risk
+
+
+def _choose_question(
+    given: Task | PlantTask | Problem | str | Path, alpha: Fraction | None, beta: Fraction | None
+) -> Task | PlantTask:
     """The question at these risks: through the factors of a plant where it has them, else with its states listed."""
     risks = {k: v for k, v in (("alpha", alpha), ("beta", beta)) if v is not None}
+    if isinstance(given, Task | PlantTask):
+        return replace(given, **risks)
+    problem = read_problem(given) if isinstance(given, str | Path) else given
     question = problem.question
     if isinstance(question, PlantTask):
         try:
-            factored = find_factors(question) is not None and question.model.flip > 0
+            factored = find_factors(question) is not None and question.model.is_noisy
         except LimitError:
             if problem.listed is None:
                 raise
@@ -107,61 +206,41 @@ def choose_question(problem: Problem, alpha: Fraction | None, beta: Fraction | N
     return replace(problem.task, **risks)
 
 
-def check_question(question: Task | PlantTask) -> None:
-    """With noise both risks must be positive, unless they ask for nothing: certainty has no bound."""
-    if 2 * question.alpha + question.beta >= 1:
-        return
-    noisy = question.model.flip > 0 if isinstance(question, PlantTask) else question.model.is_noisy
+def _check_risks(question: Task | PlantTask) -> None:
+    """With noise both risks must be positive: certainty has no bound."""
     for name, risk in (("alpha", question.alpha), ("beta", question.beta)):
-        if noisy and risk == 0:
+        if question.model.is_noisy and risk == 0:
             raise TaskError(
                 f"{name} is 0, and readings are noisy, so that no policy is that sure; say how large it may be with "
                 f"--{name}, or in [risk] of the problem file"
             )
 
 
-def find_bounds(question: Task | PlantTask, tell: Callable[[str], None] | None = None) -> Bounds:
-    """All that is known about what the question costs at its risks; `tell` hears what is being done."""
-    if 2 * question.alpha + question.beta >= 1:
-        nothing = {"pairwise": Fraction(0), "program": Fraction(0)}
-        return Bounds(question, vacuous=True, lower=nothing, best=Fraction(0))
-    if isinstance(question, PlantTask):
-        return _of_plant(question)
-    obstruction = find_obstruction(question)
-    if obstruction is not None:
-        pair = obstruction.pair
-        states = tuple(question.model.states[int(question.state[k])] for k in pair)
-        labels = tuple(question.labels[int(question.label[k])] for k in pair)
-        hardest = Hardest((states[0], states[1]), (labels[0], labels[1]), obstruction.sentence)
-        return Bounds(
-            question, obstruction=obstruction, lower={"pairwise": None, "program": None}, best=None, hardest=hardest
-        )
-    return _of_task(question, tell)
-
-
-def _of_task(task: Task, tell: Callable[[str], None] | None) -> Bounds:
-    reduced = take_quotient(task).reduced
-    found = bound_both_sides(task, tell=tell)
-    pairwise = bound_by_information(reduced)
+def _bound_task(task: Task, quotient: Quotient, tell: Tell) -> tuple[Bounds, PairwiseBound | None]:
+    """Both sides of a task, and the pairwise bound of its quotient where nothing is obstructed."""
+    found, reduced = bound_both_sides(task, tell=tell, quotient=quotient), quotient.reduced
+    if found.obstruction is not None:
+        hardest = explain_obstruction(found.obstruction)
+        infinite: Values = {"pairwise": None, "program": None}
+        return Bounds(task, obstruction=found.obstruction, lower=infinite, hardest=hardest), None
+    pairwise = found.pairwise or bound_by_information(reduced)
+    program = found.program or bound_by_program(reduced, pairwise=pairwise)
     hardest = explain_information(reduced, pairwise)
     if not reduced.model.is_noisy:
         hardest = explain_pairs(reduced, bound_by_pairs(reduced))
-    lower = dict(found.lower_by_method)
-    lower.setdefault("pairwise", pairwise.value)
-    if "program" not in lower:
-        lower["program"] = bound_by_program(reduced).value
-    return _gather(task, found, lower, hardest)
+    lower = {"pairwise": pairwise.value, "program": program.value, **found.lower_by_method}
+    return _gather(task, found, lower, hardest), pairwise
 
 
-def _of_plant(question: PlantTask) -> Bounds:
+def _bound_plant(question: PlantTask) -> Bounds:
+    """Both sides of a question about a plant that is not enumerated."""
     factors = find_factors(question)
     hardest = None if factors is None else explain_factors(question, factors)
     found = bound_both_sides(question)
-    lower = {"pairwise": None, "program": None, **found.lower_by_method} if found.is_infinite else found.lower_by_method
-    return _gather(question, found, lower, hardest)
+    return _gather(question, found, {"pairwise": None, "program": None, **found.lower_by_method}, hardest)
 
 
-def _gather(question: Task | PlantTask, found: TwoSidedBounds, lower: Values, hardest: Hardest | None) -> Bounds:
+def _gather(question: Task | PlantTask, found: TwoSidedBounds, lower: Values, hardest: HardestPair | None) -> Bounds:
     ordered = {name: lower[name] for name in sorted(lower, key=lambda n: (n not in ("pairwise", "program"), n))}
     return Bounds(
         question,
@@ -175,39 +254,35 @@ def _gather(question: Task | PlantTask, found: TwoSidedBounds, lower: Values, ha
     )
 
 
-def list_claims(bounds: Bounds) -> tuple[list[dict[str, Any]], list[str]]:
+def _list_claims(
+    bounds: Bounds, quotient: Quotient, pairwise: PairwiseBound | None
+) -> tuple[list[dict[str, Any]], list[str]]:
     """What can be certified of these bounds, and a remark for each side that cannot."""
-    task = bounds.question
-    if isinstance(task, PlantTask):
-        return [], ["a question about a plant that is not enumerated has no certificate"]
-    if bounds.vacuous:
-        return [], ["the bounds are vacuous, so that there is nothing to certify"]
-    if bounds.obstruction is not None:
-        return [obstruction_claim(task, *bounds.obstruction.pair)], []
-    claims, notes = _claim_lower(task)
+    task = quotient.task
+    if bounds.obstruction is not None or pairwise is None:
+        return [obstruction_claim(task, *bounds.obstruction.pair)] if bounds.obstruction else [], []
+    claims, remarks = _claim_lower(quotient, pairwise)
     if not task.model.is_noisy:
-        certificate = settle(task).certificate
-        claims += [] if certificate is None else certificate["claims"]
+        claims += solution_claims(solve(task, quotient=quotient), [Fraction(1)] * task.num_hypotheses)
     elif not hasattr(bounds.policy, "decide"):
-        notes.append("the policy is a tree of tests, so that only the lower bounds are certified")
+        remarks.append("the policy is a tree of tests, so that only the lower bounds are certified")
     else:
         try:
-            follow(task, bounds.policy, max_places=MOST_PLACES)
+            follow(task, bounds.policy, max_places=MAX_PLACES)
             claims.append(within_risk_claim(task, bounds.policy))
         except (LimitError, CertificateError) as reason:
-            notes.append(f"only the lower bounds are certified: {reason}")
-    return claims, notes
+            remarks.append(f"only the lower bounds are certified: {reason}")
+    return claims, remarks
 
 
-def _claim_lower(task: Task) -> tuple[list[dict[str, Any]], list[str]]:
+def _claim_lower(quotient: Quotient, pairwise: PairwiseBound) -> tuple[list[dict[str, Any]], list[str]]:
     """The pairwise and the program bound, as claims about the hypotheses of the task itself."""
-    quotient = take_quotient(task)
-    claims: list[dict[str, Any]] = []
-    pairwise = bound_by_information(quotient.reduced)
+    task, claims = quotient.task, list[dict[str, Any]]()
     if pairwise.pair is not None:
         h, g = (int(lift_hypotheses(quotient, k)[0]) for k in pairwise.pair)
-        claims.append(information_claim(replace(pairwise, pair=(h, g)), task.alpha, task.beta))
-    program = bound_by_program(task)
-    if program.dual is not None:
-        claims.append(program_claim(program))
-    return claims, [] if program.dual is not None else ["the program bound says nothing that could be certified"]
+        pairwise = replace(pairwise, pair=(h, g))
+        claims.append(information_claim(pairwise, task.alpha, task.beta))
+    program = bound_by_program(task, pairwise=pairwise)
+    if program.dual is None:
+        return claims, ["the program bound says nothing that could be certified"]
+    return [*claims, program_claim(program)], []

@@ -52,7 +52,7 @@ from ascertain.planning.sequential_tests import (
     split_uniformly,
 )
 from ascertain.policy.product import Factor, Product
-from ascertain.quotients.obstruction import find_obstruction
+from ascertain.quotients.obstruction import Obstruction, find_obstruction
 from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.search.exact import solve
 from ascertain.search.solution import Bounded, Solved
@@ -87,6 +87,8 @@ class TwoSidedBounds:
     """The pairwise bound of the task's quotient under noise, with the pair that is hardest to tell apart."""
     program: ProgramBound | None = None
     """The program bound of the task's quotient under noise."""
+    obstruction: Obstruction | None = None
+    """Why no policy keeps to the risk, where two hypotheses cannot be told apart."""
 
     @property
     def ratio(self) -> Fraction | None:
@@ -121,16 +123,20 @@ def bound_both_sides(
     if isinstance(task, PlantTask):
         return _bound_plant(task, alpha, beta, limits)
     quotient = quotient or take_quotient(task)
-    if find_obstruction(task, quotient=quotient) is not None and 2 * alpha + beta < 1:
-        return TwoSidedBounds(alpha, beta, None, None)
+    obstruction = find_obstruction(task, quotient=quotient)
+    if obstruction is not None and 2 * alpha + beta < 1:
+        return TwoSidedBounds(alpha, beta, None, None, obstruction=obstruction)
     if not quotient.reduced.model.is_noisy:
-        return _without_noise(quotient.reduced, alpha, beta, limits)
+        return _without_noise(quotient, alpha, beta, limits)
     return _Noisy(quotient.reduced, alpha, beta, limits, tell or (lambda _: None)).run()
 
 
-def _without_noise(task: Task, alpha: Fraction, beta: Fraction, limits: SearchLimits) -> TwoSidedBounds:
+def _without_noise(quotient: Quotient, alpha: Fraction, beta: Fraction, limits: SearchLimits) -> TwoSidedBounds:
     """What happens is certain, so AO is D."""
-    solution = solve(skeleton(task), time_limit=limits.time_limit, prove="never")
+    if quotient.task.model.is_exact:
+        solution = solve(quotient.task, time_limit=limits.time_limit, prove="never", quotient=quotient)
+    else:  # a noisy machine whose laws happen to be certain
+        solution = solve(skeleton(quotient.reduced), time_limit=limits.time_limit, prove="never")
     if isinstance(solution, Solved):
         lower = upper = solution.cost
     elif isinstance(solution, Bounded):

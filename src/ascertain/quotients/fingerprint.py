@@ -25,6 +25,18 @@ def pose_fingerprint(
     undefined: str = "forbidden",
 ) -> Task:
     """The task of naming the machine, up to those nobody can tell apart; without a reset where its cost is None."""
+    machine_task = pose_machines(machines, reset_cost=reset_cost, reset_action=reset_action, undefined=undefined)
+    return coarsen(machine_task)
+
+
+def pose_machines(
+    machines: Mapping[str, Model],
+    *,
+    reset_cost: Fraction | int | None = 1,
+    reset_action: str = "RESET",
+    undefined: str = "forbidden",
+) -> Task:
+    """The task of naming the machine, whether it can be settled or not."""
     if len(machines) < 2:
         raise ModelError("fingerprinting tells machines apart; at least two are needed")
     for name, machine in machines.items():
@@ -33,7 +45,7 @@ def pose_fingerprint(
     actions = common_actions(machines.values())
     if not actions:
         raise ModelError("the machines have no action in common")
-    task = pose(
+    return pose(
         union(machines),
         hypotheses="initial",
         label="machine",
@@ -42,4 +54,3 @@ def pose_fingerprint(
         reset=None if reset_cost is None else Reset(reset_action),
         cost={} if reset_cost is None else {reset_action: reset_cost},
     )
-    return coarsen(task)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import math
 import re
+from pathlib import Path
 from typing import Any
 
 from ascertain.errors import import_extra
+from ascertain.model.files.text import write_whole
 from ascertain.report.labels import Box, place_labels
 from ascertain.report.record import Figure, Series
 
@@ -35,7 +37,7 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-def draw_svg(figure: Figure, width: float = 7.2, height: float = 4.0, *, scope: str = "") -> str:
+def draw_figure(figure: Figure, width: float = 7.2, height: float = 4.0, *, scope: str = "") -> str:
     """The figure as SVG text, without a background of its own.
 
     With a `scope` it is to stand on a page among others: lines and letters take the page's colour, and no name inside
@@ -63,6 +65,11 @@ def draw_svg(figure: Figure, width: float = 7.2, height: float = 4.0, *, scope: 
     svg = text.getvalue()
     svg = svg[svg.index("<svg") :]
     return svg if not scope else _NAMES.sub(rf"\1{scope}-{figure.name}-", svg.replace(_INK, "currentColor"))
+
+
+def write_figure(path: Path, figure: Figure) -> None:
+    """Write the figure as an SVG file."""
+    write_whole(path, draw_figure(figure).encode())
 
 
 def _draw_series(axes: Any, series: Series, k: int, count: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ascertain.errors import FileError
 from ascertain.model.files.text import write_whole
-from ascertain.report.figures import draw_svg
+from ascertain.report.figures import draw_figure
 from ascertain.report.page import draw_page
 from ascertain.report.plain import study_data
 from ascertain.report.record import Study
@@ -37,7 +37,7 @@ def write_results(folder: Path, studies: Sequence[Study], *, latex: bool = False
             write_whole(folder / name, content)
         for figure in study.figures:
             name = figure.name if figure.name.startswith(study.name) else f"{study.name}-{figure.name}"
-            write_whole(folder / f"{name}.svg", draw_svg(figure).encode())
+            write_whole(folder / f"{name}.svg", draw_figure(figure).encode())
     page = folder / "report.html"
     write_whole(page, draw_page(studies).encode())
     return page

@@ -10,7 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader
 
-from ascertain.report.figures import draw_svg
+from ascertain.report.figures import draw_figure
 from ascertain.report.printable import printable
 from ascertain.report.record import Study, Table
 from ascertain.report.tables import is_text, show
@@ -46,7 +46,7 @@ def draw_page(studies: Sequence[Study], title: str = "Certified active observabi
     }
     environment.filters.update(filters)
     sections: list[dict[str, Any]] = [
-        {"study": study, "figures": [(figure, draw_svg(figure, scope=study.name)) for figure in study.figures]}
+        {"study": study, "figures": [(figure, draw_figure(figure, scope=study.name)) for figure in study.figures]}
         for study in studies
     ]
     return environment.get_template("report.html").render(

@@ -43,8 +43,7 @@ def print_policy(settled: Settled) -> None:
 def check_drawing(path: Path | None, suffixes: tuple[str, ...] = (".svg", ".html", ".dot")) -> None:
     """Refuse a drawing that cannot be made before any work is done."""
     if path is not None and path.suffix not in suffixes:
-        known = ", ".join(suffixes[:-1]) + f" or {suffixes[-1]}"
-        raise FileError(f"{path}: a drawing is {known}")
+        raise FileError(f"{path}: a drawing is {', '.join(suffixes[:-1])}{' or ' * (len(suffixes) > 1)}{suffixes[-1]}")
     if path is not None and not path.parent.is_dir():
         raise FileError(f"{path}: there is no directory {path.parent}")
 

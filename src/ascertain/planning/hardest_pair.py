@@ -10,6 +10,7 @@ from ascertain.bounds.divergence import relative_entropy, round_up
 from ascertain.bounds.information import PairwiseBound
 from ascertain.bounds.pairs import PairBound
 from ascertain.planning.factors import Factors
+from ascertain.quotients.obstruction import Obstruction
 from ascertain.task.canonical import fraction_text
 from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
@@ -17,7 +18,7 @@ from ascertain.task.task import Task
 
 @final
 @dataclass(frozen=True)
-class Hardest:
+class HardestPair:
     """Two states that the plant may be in, and the sentence that says why they are hard to tell apart."""
 
     states: tuple[str, str]
@@ -41,7 +42,13 @@ class Hardest:
         }
 
 
-def explain_information(task: Task, bound: PairwiseBound) -> Hardest | None:
+def explain_obstruction(obstruction: Obstruction) -> HardestPair:
+    """The pair that no experiment tells apart."""
+    task, pair = obstruction.task, obstruction.pair
+    return HardestPair(_names(task, pair), _labels(task, pair), obstruction.sentence)
+
+
+def explain_information(task: Task, bound: PairwiseBound) -> HardestPair | None:
     """The pair of the pairwise bound; None where no pair bounds anything."""
     if bound.pair is None or bound.place is None:
         return None
@@ -56,16 +63,16 @@ def explain_information(task: Task, bound: PairwiseBound) -> Hardest | None:
     return _explain(pair, _labels(task, bound.pair), action, where, readings, bound.rate)
 
 
-def explain_pairs(task: Task, bound: PairBound) -> Hardest | None:
+def explain_pairs(task: Task, bound: PairBound) -> HardestPair | None:
     """The pair that is farthest apart without noise; None where there is nothing to settle."""
     if bound.pair is None or bound.word is None:
         return None
     word = ", ".join(task.model.actions[a] for a in bound.word)
     why = f"nothing cheaper than {word} tells the two apart, which costs {fraction_text(bound.value)}"
-    return Hardest(_names(task, bound.pair), _labels(task, bound.pair), why)
+    return HardestPair(_names(task, bound.pair), _labels(task, bound.pair), why)
 
 
-def explain_factors(question: PlantTask, factors: Factors) -> Hardest:
+def explain_factors(question: PlantTask, factors: Factors) -> HardestPair:
     """Two states that differ in one form, the dearest to read, and in nothing else that can be read."""
     i = max(range(len(factors.forms)), key=lambda k: (factors.costs[k], -k))
     pair = (factors.centre, factors.centre ^ factors.differences[i])
@@ -88,11 +95,11 @@ def _explain(
     where: str,
     readings: list[tuple[str, Fraction, Fraction]],
     rate: Fraction | None,
-) -> Hardest:
+) -> HardestPair:
     seen = ", ".join(f"{name!r} with {p} against {q}" for name, p, q in readings)
     speed = "without end" if rate is None else f"{float(rate):.4g} nats for each unit of cost"
     why = f"{where} tells the two apart best, {speed}: it reads {seen}"
-    return Hardest(states, labels, why, action, tuple(readings), rate)
+    return HardestPair(states, labels, why, action, tuple(readings), rate)
 
 
 def _names(task: Task, pair: tuple[int, int]) -> tuple[str, str]:
