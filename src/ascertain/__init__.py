@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     # the roads: one call from a question to a result
     from ascertain.pipeline.settle import settle as settle
     from ascertain.pipeline.settle import Settled as Settled
-    from ascertain.pipeline.bound import find_bounds as find_bounds
+    from ascertain.pipeline.bound import bound as bound
     from ascertain.pipeline.bound import Bounds as Bounds
     from ascertain.pipeline.observe import observe as observe
     from ascertain.pipeline.observe import Observed as Observed
@@ -196,7 +196,7 @@ _HOME = {
     # the roads: one call from a question to a result
     "settle": "pipeline.settle",
     "Settled": "pipeline.settle",
-    "find_bounds": "pipeline.bound",
+    "bound": "pipeline.bound",
     "Bounds": "pipeline.bound",
     "observe": "pipeline.observe",
     "Observed": "pipeline.observe",

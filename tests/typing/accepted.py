@@ -17,9 +17,9 @@ from ascertain import (
     Solved,
     Task,
     Unsolvable,
+    bound,
     compile_operation,
     draw_policy,
-    find_bounds,
     fingerprint,
     machine_from_transitions,
     observe,
@@ -75,6 +75,6 @@ def others(problem: Path, models: list[Path]) -> None:
     posed = read_problem(problem)
     plant = open_plant("simulated:7", posed)
     print(plant.send("press"), read_model(models[0]).actions, SimulatedPlant(make_lamp(), 0).send("press"))
-    print(find_bounds(ask(make_lamp())).ratio, fingerprint(models, reset_cost=None).classes)
+    print(bound(ask(make_lamp())).ratio, fingerprint(models, reset_cost=None).classes)
     print([candidate.weight for candidate in compile_operation(posed, shells=3).candidates])
     print(with_flip(make_lamp(), Fraction(1, 20)).num_states)

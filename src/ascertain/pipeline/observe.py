@@ -22,7 +22,7 @@ from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
 from ascertain.live.resume import Resumed, begin_run
 from ascertain.live.session import Run, resume_plant, run_session
-from ascertain.observer.names import PolicyName
+from ascertain.observer.settings import PolicyName
 from ascertain.observer.staged import Observer, View
 from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.certify import certify

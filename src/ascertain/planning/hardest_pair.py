@@ -44,8 +44,7 @@ class HardestPair:
 
 def explain_obstruction(obstruction: Obstruction) -> HardestPair:
     """The pair that no experiment tells apart."""
-    task, pair = obstruction.task, obstruction.pair
-    return HardestPair(_names(task, pair), _labels(task, pair), obstruction.sentence)
+    return HardestPair(obstruction.names, obstruction.labels, obstruction.sentence)
 
 
 def explain_information(task: Task, bound: PairwiseBound) -> HardestPair | None:
