@@ -18,6 +18,7 @@ lint: venv ## formatting, rules, types and import contracts
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/pyright
+	$(BIN)/pyright -p tests --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
 format: venv ## mend what can be mended by itself

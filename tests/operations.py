@@ -93,12 +93,12 @@ def random_operation(seed: int) -> Operation:
     return Operation(
         model=enumerate_machine(plant) if seed % 3 == 0 else plant,
         start=int(rng.integers(1 << num_bits)),
-        sent=rng.integers(num_commands, size=length),
-        readings=rng.integers(-1, 2, size=length),
+        sent=rng.integers(num_commands, size=length).astype(np.int32),
+        readings=rng.integers(-1, 2, size=length).astype(np.int32),
         trusted=rng.random(length) < 0.3,
         alternatives=tuple(tuple(dict.fromkeys(words)) for words in lists),
         max_replaced=int(rng.integers(1, 4)),
-        replacement_window=(int(rng.integers(0, 2)),) * 2,
+        replacement_window=(count := int(rng.integers(0, 2)), count),
         flip_window=(low, low + int(rng.integers(0, 3))),
     )
 

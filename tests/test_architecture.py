@@ -61,4 +61,4 @@ def test_every_word_of_the_vocabulary_resolves_to_what_type_checkers_see() -> No
     for name in ascertain.__all__:
         assert getattr(ascertain, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        ascertain.nonsense  # noqa: B018
+        ascertain.nonsense  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]  # it must not exist

@@ -128,8 +128,8 @@ def test_windows_of_any_size_are_exact_on_long_logs(low: int) -> None:
     operation = Operation(
         model=plant,
         start=5,
-        sent=rng.integers(0, 3, 200),
-        readings=rng.integers(-1, 2, 200),
+        sent=rng.integers(0, 3, 200).astype(np.int32),
+        readings=rng.integers(-1, 2, 200).astype(np.int32),
         trusted=rng.integers(0, 20, 200) == 0,
         alternatives=(((1,), ()), ((1, 2),), ((0,),)),
         max_replaced=2,
@@ -156,8 +156,8 @@ def test_states_of_64_bits_are_told_apart() -> None:
     operation = Operation(
         model=plant,
         start=2**64 - 1,
-        sent=np.arange(64),
-        readings=np.arange(64) % 2,
+        sent=np.arange(64, dtype=np.int32),
+        readings=np.arange(64, dtype=np.int32) % 2,
         trusted=np.arange(64) % 5 == 0,
         alternatives=tuple(((), ((c + 7) % 64,)) for c in range(64)),
         max_replaced=1,

@@ -66,7 +66,8 @@ def test_a_bank_of_an_observer_may_be_compared_with_another_compilers() -> None:
 
 
 def test_a_name_that_is_no_compiler_is_refused_before_anything_is_done() -> None:
-    for names in ({"compiler": "renamed"}, {"against": "renamed"}):
+    mistaken: list[dict[str, Any]] = [{"compiler": "renamed"}, {"against": "renamed"}]
+    for names in mistaken:
         with pytest.raises(TaskError, match="'renamed' is not a compiler; known are merging, direct, exhaustive"):
             OperationBank(small_operation(), **names)
     done = CliRunner().invoke(build(), ["bank", str(EXAMPLE / "press.toml"), "--compiler", "renamed"])

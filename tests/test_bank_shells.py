@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -13,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ascertain.bank.candidates import Compiled, Stats
 from ascertain.bank.compile import compile_bank
+from ascertain.bank.operation import Operation
 from ascertain.bank.shells import bank_shells, keep_shells, rank_state
 from ascertain.bank.weights import WEIGHTINGS, Weighting, geometric, inverse_cube, inverse_square, uniform
 from ascertain.errors import TaskError
@@ -26,30 +27,38 @@ from ascertain.task.bank import Bank
 from ascertain_paper.testbed.testbed import load_testbed
 from tests.reference.evidence import every_run
 
+REGISTER = BooleanPlant(
+    ("b0", "b1"), tuple(Command(f"look{i}", (), tap) for i, tap in enumerate((0, 1, 0))), Fraction(1, 5)
+)
+LOOKED_ONCE = Operation(
+    model=REGISTER,
+    start=0,
+    sent=np.zeros(1, dtype=np.int32),
+    readings=np.zeros(1, dtype=np.int32),
+    trusted=np.zeros(1, dtype=np.bool_),
+    alternatives=((), (), ()),
+    max_replaced=0,
+    replacement_window=(0, 0),
+    flip_window=(0, 0),
+)
+"""An operation for compiled banks written down by hand: shells, ranks and weights do not look at it."""
+NO_EFFORT = Stats(compiler="by hand", paths=1, model_steps=0, evaluations=0, seconds=0.0, peak_bytes=0)
 
-@dataclass(frozen=True)
-class Layer:
-    score: tuple[int, int, int]
-    states: np.ndarray
 
-
-@dataclass(frozen=True)
-class Listed:
+def listed(layers: tuple[tuple[int, ...], ...], nominal: int | None = None, *, complete: bool = True) -> Compiled:
     """What a compiler hands over, written down by hand."""
-
-    layers: tuple[tuple[int, ...], ...]
-    nominal: int | None = None
-    complete: bool = True
-
-    def shells(self) -> Iterator[Layer]:
-        for j, states in enumerate(self.layers):
-            yield Layer((0, 2 * j, j), np.array(states, dtype=np.uint64))
-
-    def score_of(self, state: int) -> tuple[int, int, int] | None:
-        return next((layer.score for layer in self.shells() if state in layer.states), None)
+    return Compiled(
+        operation=LOOKED_ONCE,
+        endpoint=np.array([z for states in layers for z in sorted(states)], dtype=np.uint64),
+        score=np.array([(0, 2 * j, j) for j, states in enumerate(layers) for _ in states], dtype=np.int64),
+        nominal=nominal,
+        complete=complete,
+        stats=NO_EFFORT,
+    )
 
 
-COMPILED = Listed(((7,), (3, 4, 5), (0, 9)), nominal=4)
+LAYERS = ((7,), (3, 4, 5), (0, 9))
+COMPILED = listed(LAYERS, nominal=4)
 
 
 def weights_of(bank: Bank) -> dict[int, Fraction]:
@@ -72,14 +81,14 @@ def test_the_rank_of_a_state_is_how_many_shells_it_takes_to_keep_it() -> None:
 
 
 def test_shells_that_were_not_compiled_cannot_be_kept() -> None:
-    part = Listed(COMPILED.layers, 4, complete=False)
+    part = listed(LAYERS, 4, complete=False)
     assert len(keep_shells(part, 3)) == 3
     with pytest.raises(TaskError, match="only the first 3 shells were compiled; compile 4"):
         keep_shells(part, 4)
     with pytest.raises(TaskError, match="cannot be kept"):
         keep_shells(part, -1)
     with pytest.raises(TaskError, match="the bank would be empty"):
-        bank_shells(Listed(COMPILED.layers), 0)
+        bank_shells(listed(LAYERS), 0)
 
 
 def test_default_weights_fall_over_shells_are_equal_inside_and_give_the_nominal_its_share() -> None:
@@ -94,7 +103,7 @@ def test_default_weights_fall_over_shells_are_equal_inside_and_give_the_nominal_
 
 
 def test_without_a_nominal_the_shells_share_all() -> None:
-    bank = bank_shells(Listed(((1, 2), (3,))), 2)
+    bank = bank_shells(listed(((1, 2), (3,))), 2)
     assert bank.total == 1 and set(bank.states) == {1, 2, 3}
 
 
@@ -116,17 +125,19 @@ def test_shares_are_those_of_their_names() -> None:
 
 
 @st.composite
-def listings(draw: st.DrawFn, states: Sequence[int]) -> Listed:
+def listings(draw: st.DrawFn, states: Sequence[int]) -> Compiled:
     """Some of the states in some shells, and a nominal."""
     order = draw(st.permutations(list(states)))
     used = draw(st.integers(1, len(order)))
     cuts = sorted(draw(st.sets(st.integers(1, used - 1), max_size=3))) if used > 1 else []
     layers = tuple(tuple(order[a:b]) for a, b in zip([0, *cuts], [*cuts, used], strict=True))
-    return Listed(layers, draw(st.sampled_from(list(states))))
+    return listed(layers, draw(st.sampled_from(list(states))))
 
 
 @given(listings(range(12)), st.integers(0, 5), st.sampled_from(sorted(WEIGHTINGS)))
-def test_every_bank_weighs_exactly_one_and_holds_what_its_rank_allows(compiled: Listed, limit: int, name: str) -> None:
+def test_every_bank_weighs_exactly_one_and_holds_what_its_rank_allows(
+    compiled: Compiled, limit: int, name: str
+) -> None:
     bank = bank_shells(compiled, limit, WEIGHTINGS[name])
     assert bank.total == 1
     for state in range(12):
@@ -192,14 +203,9 @@ def test_leaving_the_truth_out_of_the_bank_never_makes_a_wrong_answer_likelier_t
     assert wrong_probability(plant, everything, bank, truth, alpha, budget=6) <= alpha
 
 
-REGISTER = BooleanPlant(
-    ("b0", "b1"), tuple(Command(f"look{i}", (), tap) for i, tap in enumerate((0, 1, 0))), Fraction(1, 5)
-)
-
-
 def test_wrong_answers_do_occur_and_a_world_without_the_truth_would_break_it() -> None:
     """The bank may leave the truth out, the world may not: closing the world around the bank is wrong most times."""
-    alpha, bank = Fraction(1, 6), bank_shells(Listed(((1,), (2,)), nominal=3), 2)
+    alpha, bank = Fraction(1, 6), bank_shells(listed(((1,), (2,)), nominal=3), 2)
     assert Fraction(1, 100) < wrong_probability(REGISTER, range(4), bank, 0, alpha, budget=9) <= alpha
     assert wrong_probability(REGISTER, (1, 2, 3), bank, 0, alpha, budget=9) > alpha
 

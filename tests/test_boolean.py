@@ -16,6 +16,7 @@ from ascertain.model.boolean import REVERSIBLE, BooleanPlant, Command, Gate
 from ascertain.model.expression import parse_expression
 from ascertain.model.files import read_model
 from ascertain.model.files.boolean_toml import parse_boolean, write_boolean
+from ascertain.model.machine import Machine
 from tests.reference.models import enumerate_machine, enumerate_noisy
 from tests.reference.simulation import from_slices, run_state, simulate_slices, simulate_states, slice_all, to_slices
 
@@ -152,6 +153,7 @@ def test_plants_are_equal_when_bits_commands_and_flip_are() -> None:
 @given(plants(max_bits=5))
 def test_an_enumerated_plant_steps_as_the_plant_does(plant: BooleanPlant) -> None:
     machine, noisy = enumerate_machine(plant), enumerate_noisy(plant)
+    assert isinstance(machine, Machine)
     for state in range(2**plant.num_bits):
         assert machine.states[state] == plant.name_state(state)
         for c in range(plant.num_actions):

@@ -151,7 +151,7 @@ def test_a_shift_register_is_read_in_as_many_steps_as_it_has_bits_and_no_fewer()
     assert policy is not None
     rows, root = best_rows(task)
     claims = [achieves_claim(Fraction(3), policy), lower_claim(Fraction(3), rows, root)]
-    assert verdict(task, *claims, quotient_claim(task, np.arange(8))) == "VERIFIED"
+    assert verdict(task, *claims, quotient_claim(task, np.arange(8, dtype=np.int32))) == "VERIFIED"
     assert verdict(task, achieves_claim(Fraction(2), policy)).startswith("REFUTED")
 
 
@@ -179,7 +179,7 @@ def test_a_partition_with_gaps_or_of_another_size_is_not_certified(block: list[i
 @pytest.mark.parametrize("name", ["proof", "proof.json"])
 def test_the_task_is_written_beside_the_certificate_and_no_draft_is_left(tmp_path: Path, name: str) -> None:
     task = register(2)
-    certificate, beside = write_certificate(tmp_path / name, task, [quotient_claim(task, np.arange(4))])
+    certificate, beside = write_certificate(tmp_path / name, task, [quotient_claim(task, np.arange(4, dtype=np.int32))])
     assert sorted(p.name for p in tmp_path.iterdir()) == ["proof.json", "proof.task.json"]
     assert (certificate, beside) == (tmp_path / "proof.json", tmp_path / "proof.task.json")
     assert beside.read_bytes() == canonical_bytes(task_data(task))
@@ -191,14 +191,16 @@ def test_the_task_is_written_beside_the_certificate_and_no_draft_is_left(tmp_pat
 
 def test_a_certificate_that_cannot_be_written_is_an_error_that_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"proof\.task\.json: the file cannot be written"):
-        write_certificate(tmp_path / "absent" / "proof", register(1), [quotient_claim(register(1), np.arange(2))])
+        write_certificate(
+            tmp_path / "absent" / "proof", register(1), [quotient_claim(register(1), np.arange(2, dtype=np.int32))]
+        )
 
 
 def test_a_failed_write_leaves_the_old_certificate_and_no_draft(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task = register(1)
-    certificate, _ = write_certificate(tmp_path / "proof", task, [quotient_claim(task, np.arange(2))])
+    certificate, _ = write_certificate(tmp_path / "proof", task, [quotient_claim(task, np.arange(2, dtype=np.int32))])
     old = certificate.read_bytes()
 
     def fail(descriptor: int) -> None:
@@ -218,4 +220,4 @@ def _merged() -> Task:
 
 def test_a_nameless_certificate_is_refused() -> None:
     with pytest.raises(CertificateError, match="not the name"):
-        write_certificate(".json", register(1), [quotient_claim(register(1), np.arange(2))])
+        write_certificate(".json", register(1), [quotient_claim(register(1), np.arange(2, dtype=np.int32))])

@@ -38,7 +38,7 @@ def verdict(task: Task, *claims: Claim) -> str:
     return check(canonical_bytes(task_data(task)), canonical_bytes(certificate_data(task, claims))).word
 
 
-def true_claims(task: Task, alpha: F, beta: F, **limits: int) -> list[Claim]:
+def true_claims(task: Task, alpha: F, beta: F, **limits: Any) -> list[Claim]:
     """What the two bounds claim of the task, where they claim anything."""
     claims: list[Claim] = []
     pairwise = bound_by_information(task, alpha, beta)

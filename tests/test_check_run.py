@@ -17,6 +17,7 @@ import pytest
 
 from ascertain.evidence.evidence import Step
 from ascertain.model import Machine
+from ascertain.model.abstract import AbstractDeterministic
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.expression import parse_expression
 from ascertain.model.noisy import with_flip
@@ -122,6 +123,7 @@ def random_machine_task(rng: Random) -> Task:
 def random_steps(rng: Random, question: AbstractQuestion, truth: int) -> tuple[tuple[Step, ...], int]:
     """What is done and read when a state is true, now and then a reading lost or an action doubted; and the end."""
     model = question.model
+    assert isinstance(model, AbstractDeterministic)
     actions = question.actions if isinstance(question, PlantTask) else range(len(model.actions))
     steps: list[Step] = []
     for _ in range(rng.randint(0, 10)):

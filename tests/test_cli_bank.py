@@ -61,7 +61,7 @@ def replayed(name: str, replacements: list[dict[str, Any]]) -> str:
     operation, model = pose_operation(problem), problem.operated
     instead = {each["line"]: each["done"] for each in replacements}
     state = operation.start
-    assert problem.operation is not None
+    assert problem.operation is not None and model is not None
     for record in read_log(problem.operation.log):
         if record.line in instead:
             assert next(each["sent"] for each in replacements if each["line"] == record.line) == record.command

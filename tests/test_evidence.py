@@ -24,7 +24,7 @@ from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.noisy import NoisyMachine, with_flip
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.task.bank import Bank, nominal_bank, reuse_bank, uniform_bank, weighted_bank
-from tests.reference.evidence import Choice, e_value, every_run, least_count, trigger_value
+from tests.reference.evidence import Choice, Ends, e_value, every_run, least_count, trigger_value
 from tests.reference.models import enumerate_noisy
 from tests.strategies import names, noisy_machines
 
@@ -67,7 +67,7 @@ def adaptive(num_actions: int) -> Choice:
     return choose
 
 
-def watch(make_world: type, *parts: object, labelling: Labelling, claimed: Fraction) -> object:
+def watch(make_world: type, *parts: object, labelling: Labelling, claimed: Fraction) -> Ends:
     """What a world says after a history, computed once for each."""
 
     @cache

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from ascertain.cli.verbs.simulate import _read_policy
 from ascertain.errors import AscertainError, FileError, LimitError
 from ascertain.model.files import dot_syntax
 from ascertain.model.files.dot import parse_dot
@@ -16,6 +15,8 @@ from ascertain.model.files.json_text import NotStrict, decode_json
 from ascertain.model.files.kiss2 import parse_kiss2
 from ascertain.model.files.pomdp import parse_pomdp
 from ascertain.model.files.text import read_text
+from ascertain.model.hidden import HiddenModel
+from ascertain.pipeline.simulate import read_policy_file
 from ascertain.task.log import read_log
 from ascertain.task.pose import pose
 from ascertain_paper.campaign.store import open_store
@@ -85,6 +86,7 @@ def test_a_file_of_the_size_of_a_classic_is_read() -> None:
             lines += [f"T: {action} : {state} : {end} 0.25" for end in ends]
     lines += ["O: *", *[" ".join(["0.01"] * 29 + ["0.71"])] * size]
     model = parse_pomdp("\n".join(lines), "m").model
+    assert isinstance(model, HiddenModel)
     assert model.num_entries == size * 5 * 4 * 30
 
 
@@ -107,7 +109,9 @@ def test_wildcards_that_ask_for_too_much_are_refused(text: str, sentence: str) -
 
 def test_actions_with_the_same_rows_share_their_laws() -> None:
     text = "states: 3 actions: a b c observations: 2\nT: * identity O: * uniform O: c : 1 1/4 3/4"
-    joint = parse_pomdp(text, "m").model.joint
+    model = parse_pomdp(text, "m").model
+    assert isinstance(model, HiddenModel)
+    joint = model.joint
     assert joint[1][0] is joint[1][1]
     assert joint[1][2] != joint[1][0]
     assert joint[0][2] is joint[0][0]
@@ -141,7 +145,7 @@ def test_a_key_that_stands_twice_in_a_policy_is_refused(tmp_path: Path) -> None:
     path.write_text('{"policy": {}, "policy": {}}', encoding="utf-8")
     task = pose(parse_dot('digraph { a -> a [label="go/ok"] }', "m"))
     with pytest.raises(FileError, match=r"plan\.json: the key 'policy' stands twice in one object"):
-        _read_policy(path, task)
+        read_policy_file(path, task)
 
 
 def test_strict_json_is_read_as_json_is() -> None:

@@ -26,11 +26,11 @@ from ascertain.model.files import read_listed, read_model, write_model
 from ascertain.model.files.json_model import parse_model_data
 from ascertain.model.hidden import HiddenModel, as_hidden, certain, keep_readings, make_belief, propagate
 from ascertain.pipeline.settle import settle
-from ascertain.problem.problem import HiddenProblem, read_any_problem, read_problem
+from ascertain.problem.problem import read_any_problem, read_problem
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.quotients.quotient import take_quotient
 from ascertain.search.exact import solve
-from ascertain.task.hidden_task import Beliefs, pose_hidden
+from ascertain.task.hidden_task import Beliefs, HiddenTask, pose_hidden
 from ascertain.task.pose import Log, Pattern, Reset, pose
 from tests.hidden_strategies import TIGER, beliefs, hidden_models
 from tests.reference.hidden import (
@@ -270,9 +270,9 @@ def test_a_problem_file_may_be_about_a_hidden_model(tmp_path: Path) -> None:
     path = tmp_path / "problem.toml"
     path.write_text(PROBLEM)
     problem = read_any_problem(path)
-    assert isinstance(problem, HiddenProblem)
-    assert problem.task.name == ("mixed", "second", "third")
-    found = find_obstruction(problem.task)
+    assert isinstance(problem.question, HiddenTask)
+    assert problem.question.name == ("mixed", "second", "third")
+    found = find_obstruction(problem.question)
     assert found is not None
     assert found.pair == (1, 2)
     assert found.groups == (("mixed",), ("second", "third"))

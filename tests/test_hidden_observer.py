@@ -24,7 +24,7 @@ from ascertain.plant.simulated import SimulatedHiddenPlant
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.problem.observer import pose_observer
 from ascertain.problem.plants import open_plant
-from ascertain.problem.problem import HiddenProblem, read_any_problem
+from ascertain.problem.problem import Problem, read_any_problem
 from ascertain.problem.truth import draw_truth
 from ascertain.task.bank import uniform_bank
 from ascertain.task.hidden_task import Beliefs, HiddenTask, pose_hidden
@@ -250,14 +250,13 @@ def test_where_a_simulated_plant_begins_is_drawn_from_the_belief_and_a_seed_repr
         SimulatedHiddenPlant(partial, certain(0)).send("open")
 
 
-def read(path: Path) -> HiddenProblem:
-    problem = read_any_problem(path)
-    assert isinstance(problem, HiddenProblem)
-    return problem
+def hidden_task(problem: Problem) -> HiddenTask:
+    assert isinstance(problem.question, HiddenTask)
+    return problem.question
 
 
 def test_a_seed_reproduces_a_run_and_seeds_differ() -> None:
-    problem = read(ROOT / "examples" / "tiger" / "where.toml")
+    problem = read_any_problem(ROOT / "examples" / "tiger" / "where.toml")
     runs: list[tuple[Step, ...]] = []
     for seed in (0, 0, *range(1, 12)):
         settings_, make_bank = pose_observer(problem)
@@ -269,7 +268,7 @@ def test_a_seed_reproduces_a_run_and_seeds_differ() -> None:
 
 
 def test_what_is_true_of_a_simulated_plant_is_drawn_or_stated(tmp_path: Path) -> None:
-    problem = read(ROOT / "examples" / "tiger" / "where.toml")
+    problem = read_any_problem(ROOT / "examples" / "tiger" / "where.toml")
     assert {draw_truth(problem, seed).start for seed in range(20)} == {certain(0), certain(1)}
     named = open_plant("simulated:1:tiger-right", problem)
     assert isinstance(named, SimulatedHiddenPlant) and named.start == certain(1)
@@ -281,15 +280,15 @@ def test_what_is_true_of_a_simulated_plant_is_drawn_or_stated(tmp_path: Path) ->
         f'model = "{model}"\n[task]\nhypotheses = {{ beliefs = {{ even = {{ tiger-left = "1/2", tiger-right = "1/2" }}'
         ', sure = { tiger-left = 1 } } }\n[observe]\nnominal = "even"\npolicy = "staged"\n'
     )
-    posed = read(path)
-    begun = Counter(draw_truth(posed, seed).start == posed.task.belief[0] for seed in range(200))
+    posed = read_any_problem(path)
+    begun = Counter(draw_truth(posed, seed).start == hidden_task(posed).belief[0] for seed in range(200))
     assert begun[True] > 120, "the nominal is true half of the time, and each hypothesis else"
     state = open_plant("simulated:1:tiger-right", posed)
-    assert isinstance(state, SimulatedHiddenPlant) and state.start == certain(1)
-    assert posed.task.true_labels(state.start, state.state) == set()
-    assert posed.task.true_labels(posed.task.belief[1], 0) == {"sure"}
+    assert isinstance(state, SimulatedHiddenPlant) and isinstance(state.start, tuple) and state.start == certain(1)
+    assert posed.question.true_labels(state.start, state.state) == set()
+    assert posed.question.true_labels(hidden_task(posed).belief[1], 0) == {"sure"}
     settings_, _ = pose_observer(posed)
     assert (settings_.nominal, settings_.policy, settings_.probing) == (0, "staged", "separating")
     path.write_text(path.read_text().replace('nominal = "even"', 'nominal = "evn"'))
     with pytest.raises(TaskError, match=r"\[observe\] nominal: 'evn' is not a hypothesis; did you mean 'even'"):
-        pose_observer(read(path))
+        pose_observer(read_any_problem(path))

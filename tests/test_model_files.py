@@ -382,7 +382,9 @@ def test_one_table_of_probabilities_makes_a_model_noisy() -> None:
     assert model.laws == (((0, Fraction(1)),), ((0, Fraction(9, 10)), (1, Fraction(1, 10))))
     assert model.law.tolist() == [[1, 0]]
     exact = {"transitions": [["s", "look", {"a": Fraction(1, 3), "b": "2/3"}, "s"]]}
-    assert parse_model_data(exact, "m").reading_law(0, 0) == {0: Fraction(1, 3), 1: Fraction(2, 3)}
+    model = parse_model_data(exact, "m")
+    assert isinstance(model, NoisyMachine)
+    assert model.reading_law(0, 0) == {0: Fraction(1, 3), 1: Fraction(2, 3)}
 
 
 def test_lists_fix_the_order_of_names_and_may_list_more() -> None:

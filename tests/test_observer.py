@@ -6,10 +6,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 
-import numba
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba.core import config as numba_config
 
 from ascertain.evidence.evidence import Doubts, Step
 from ascertain.model.expression import parse_expression
@@ -260,7 +260,7 @@ def test_a_true_nominal_is_formally_rejected_no_more_often_than_beta_says() -> N
 # ---- the small testbed
 
 
-SLOW_WITHOUT_KERNELS = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="minutes without compiled kernels")
+SLOW_WITHOUT_KERNELS = pytest.mark.skipif(vars(numba_config)["DISABLE_JIT"], reason="minutes without compiled kernels")
 
 
 @pytest.mark.parametrize("probing", ["round-robin", pytest.param("separating", marks=SLOW_WITHOUT_KERNELS)])

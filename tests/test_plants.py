@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ascertain.errors import ModelError, PlantFault, TaskError
+from ascertain.model.boolean import BooleanPlant
 from ascertain.model.named import register
 from ascertain.plant.abstract import BarePlant, as_plant, check_identity
 from ascertain.plant.faults import (
@@ -116,6 +117,7 @@ def test_the_truth_after_an_operation_is_the_end_of_a_run_that_agrees_with_trust
     (tmp_path / "run.csv").write_text("command,reading,trusted\n" + "\n".join(rows) + "\n")
     problem = read_problem(tmp_path / "p.toml")
     operation, plant = pose_operation(problem), problem.question.model
+    assert isinstance(plant, BooleanPlant)
     counts: set[int] = set()
     for seed in range(150):
         truth = draw_truth(problem, seed)

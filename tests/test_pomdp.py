@@ -17,7 +17,8 @@ from ascertain.errors import AscertainError, FileError, LimitError
 from ascertain.model.files import pomdp, pomdp_rows, pomdp_syntax, read_model, write_model
 from ascertain.model.files.pomdp import parse_pomdp, write_pomdp
 from ascertain.model.hidden import HiddenModel, as_hidden, certain, keep_readings, make_belief, make_joint
-from ascertain.problem.problem import HiddenProblem, read_any_problem
+from ascertain.problem.problem import read_any_problem
+from ascertain.task.hidden_task import HiddenTask
 from tests.conftest import ROOT
 from tests.hidden_strategies import hidden_models, masses
 from tests.reference.pomdp import Joint, naive_joint
@@ -62,6 +63,12 @@ def law(model: HiddenModel, state: str, action: str) -> dict[tuple[str, str], Fr
     return {(model.states[t], model.readings[y]): p for t, y, p in entries}
 
 
+def read_hidden(text: str, where: str) -> HiddenModel:
+    model = parse_pomdp(text, where).model
+    assert isinstance(model, HiddenModel)
+    return model
+
+
 def as_joint(model: HiddenModel) -> Joint:
     return {
         (model.states[s], model.actions[a], model.states[t], model.readings[y]): p
@@ -84,6 +91,7 @@ def test_the_tiger_is_read() -> None:
 
 def test_counts_wildcards_and_loose_lines_are_read() -> None:
     said = parse_pomdp(MAZE, "maze")
+    assert isinstance(said.model, HiddenModel)
     assert law(said.model, "1", "east") == {("2", "0"): F(1, 2), ("1", "0"): F(1, 2)}
     assert law(said.model, "2", "east") == {("3", "1"): F(1)}
     assert law(said.model, "3", "west") == {("2", "0"): F(1)}
@@ -98,7 +106,7 @@ def test_counts_wildcards_and_loose_lines_are_read() -> None:
 def test_names_that_are_numbers_are_names() -> None:
     head = "states: 2 1 0 actions: go observations: x start: 1 "
     text = head + "T: go : 2 : 0 1 T: go : 1 : 2 1 T: go : 0 : 0 1 O: go uniform"
-    model = parse_pomdp(text, "m").model
+    model = read_hidden(text, "m")
     assert model.initial == (certain(1),)
     assert law(model, "2", "go") == {("0", "x"): F(1)}
     assert as_joint(model) == naive_joint(text)[0]
@@ -124,19 +132,19 @@ def test_a_start_is_a_belief_however_it_is_said(start: str, belief: dict[int, in
     text = SHORT + start
     head, _, tail = text.partition("T:")
     for order in (text, f"{head}{tail.partition('start')[1]}{start}\nT:{tail.partition('start')[0]}"):
-        assert parse_pomdp(order, "m").model.initial == (make_belief(belief),)
+        assert read_hidden(order, "m").initial == (make_belief(belief),)
         assert naive_joint(order)[1] == {"abc"[s]: p for s, p in make_belief(belief)}
 
 
 def test_one_state_alone_is_a_start_by_name_by_number_and_by_probability() -> None:
     for start in ("0", "1", "1.0", "s"):
         text = f"states: s\nactions: a\nobservations: y\nstart: {start}\nT: a identity\nO: a identity"
-        assert parse_pomdp(text, "m").model.initial == (certain(0),)
+        assert read_hidden(text, "m").initial == (certain(0),)
 
 
 def test_a_reset_row_leads_to_the_start() -> None:
     text = "states: a b\nactions: go\nobservations: x\nstart: 0.3 0.7\nT: go : * reset\nO: go uniform"
-    assert law(parse_pomdp(text, "m").model, "b", "go") == {("a", "x"): F(3, 10), ("b", "x"): F(7, 10)}
+    assert law(read_hidden(text, "m"), "b", "go") == {("a", "x"): F(3, 10), ("b", "x"): F(7, 10)}
 
 
 # --------------------------------------------------------------------------------------------- drawn files and a twin
@@ -195,7 +203,7 @@ def files(draw: st.DrawFn) -> str:
 
 @given(files())
 def test_every_form_is_read_as_the_dense_reader_reads_it(text: str) -> None:
-    model = parse_pomdp(text, "drawn").model
+    model = read_hidden(text, "drawn")
     joint, start = naive_joint(text)
     assert as_joint(model) == joint
     assert [{model.states[s]: p for s, p in belief} for belief in model.initial] == ([] if start is None else [start])
@@ -228,14 +236,14 @@ def factored(draw: st.DrawFn) -> HiddenModel:
 @given(factored())
 def test_a_model_that_is_written_reads_back_the_same(model: HiddenModel) -> None:
     text = write_pomdp(model)
-    assert parse_pomdp(text, "again").model == model
+    assert read_hidden(text, "again") == model
     assert naive_joint(text)[0] == as_joint(model)
 
 
 @given(hidden_models())
 def test_with_readings_kept_in_its_states_every_model_can_be_written(model: HiddenModel) -> None:
     kept = keep_readings(model)
-    again = parse_pomdp(write_pomdp(kept), "again").model
+    again = read_hidden(write_pomdp(kept), "again")
     assert (again.joint, again.initial) == (kept.joint, kept.initial)
 
 
@@ -243,7 +251,7 @@ def test_with_readings_kept_in_its_states_every_model_can_be_written(model: Hidd
 def test_a_machine_goes_through_a_file_when_its_readings_are_kept(machine) -> None:
     kept = keep_readings(as_hidden(machine))
     if len(machine.initial) < 2:
-        assert parse_pomdp(write_pomdp(kept), "again").model.joint == kept.joint
+        assert read_hidden(write_pomdp(kept), "again").joint == kept.joint
 
 
 def test_names_that_the_format_cannot_have_are_numbered_and_listed(tmp_path: Path) -> None:
@@ -295,13 +303,14 @@ HEAD = "states: a b c\nactions: go\nobservations: x\nO: go uniform\n"
 
 
 def test_rows_that_do_not_sum_to_one_are_refused_with_their_sum() -> None:
-    assert parse_pomdp(HEAD + "T: go : * 0.333 0.333 0.334", "m").model.num_entries == 9
+    assert read_hidden(HEAD + "T: go : * 0.333 0.333 0.334", "m").num_entries == 9
     with pytest.raises(FileError, match=r"m:5: T: the row of action 'go' and state 'a' sums to 0\.99; it must"):
         parse_pomdp(HEAD + "T: go : * 0.33 0.33 0.33", "m", "renormalised")
     inexact = HEAD + "start: 0.333333 0.333333 0.333333\nT: go : * 0.333333 0.333333 0.333333"
     with pytest.raises(FileError, match=r'start: the belief sums to 0\.999999, not exactly 1.*inexact_rows = "renorm'):
         parse_pomdp(inexact, "m")
     said = parse_pomdp(inexact, "m", "renormalised")
+    assert isinstance(said.model, HiddenModel)
     assert set(law(said.model, "b", "go").values()) == {F(1, 3)}
     assert said.model.initial == (make_belief({0: 1, 1: 1, 2: 1}),)
     assert said.notes[:2] == (
@@ -314,7 +323,7 @@ def test_rows_that_do_not_sum_to_one_are_refused_with_their_sum() -> None:
 
 def test_a_row_of_readings_may_be_missing_only_where_its_action_never_leads() -> None:
     text = "states: a b\nactions: go\nobservations: x\nT: go : * : a 1\nO: go : a : x 1"
-    assert parse_pomdp(text, "m").model.num_entries == 2
+    assert read_hidden(text, "m").num_entries == 2
     with pytest.raises(FileError, match="m: O says nothing about action 'go' and state 'b'"):
         parse_pomdp(text + "\nT: go : b : b 1 T: go : b : a 0", "m")
 
@@ -447,6 +456,6 @@ def test_inexact_rows_are_a_matter_of_cassandra_files(tmp_path: Path) -> None:
     (tmp_path / "m.pomdp").write_text(MAZE)
     path.write_text('model = "m.pomdp"\n[task]\nhypotheses = ["0", "3"]\nactions = "common"')
     problem = read_any_problem(path)
-    assert isinstance(problem, HiddenProblem)
+    assert isinstance(problem.question, HiddenTask)
     assert len(problem.notes) == 3
-    assert problem.task.name == ("0", "3")
+    assert problem.question.name == ("0", "3")

@@ -26,6 +26,7 @@ from ascertain.evidence.probing import (
 from ascertain.evidence.worlds import AbstractWorld, ListWorld, MachineWorld
 from ascertain.kernels.evidence.probing import step_flips, weigh_flips, weigh_laws
 from ascertain.model import Machine
+from ascertain.model.abstract import AbstractDeterministic
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.build import machine_from_transitions
 from ascertain.model.noisy import with_flip
@@ -54,7 +55,7 @@ def mixing_plant(num_bits: int, seed: int) -> BooleanPlant:
 
 
 def readings_until_certified(
-    world: AbstractWorld, model: BooleanPlant | Machine, state: int, rule: AbstractRule, seed: int
+    world: AbstractWorld, model: AbstractDeterministic, state: int, rule: AbstractRule, seed: int
 ) -> int:
     random = Random(seed)
     for t in range(2000):

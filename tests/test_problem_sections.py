@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ascertain.errors import AscertainError
+from ascertain.model import Machine
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import read_problem
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
@@ -130,6 +131,7 @@ def test_an_operation_is_read_with_its_words(tmp_path: Path) -> None:
     text = MACHINE + OPERATION + "replaced = 2\nalternatives = { OPEN = ['SHUT', ''], '*' = ['SHUT OPEN', ['OPEN']] }\n"
     problem = read_problem(write(tmp_path, text + "window = { replacements = [0, 1], flips = [1, 4] }\n"))
     operation = pose_operation(problem)
+    assert isinstance(operation.model, Machine)
     names = operation.model.actions
     done = {names[a]: [[names[c] for c in w] for w in words] for a, words in enumerate(operation.alternatives)}
     assert done == {"OPEN": [["SHUT"], []], "SHUT": [["SHUT", "OPEN"], ["OPEN"]]}

@@ -357,7 +357,7 @@ def test_a_graph_that_is_cut_has_one_free_node() -> None:
     whole, cut = (build_joint(met, 0, (1, 2), most) for most in (100, 2))
     assert not whole.is_cut and cut.is_cut
     assert len(cut.nodes) == 2
-    assert {cut.variation(r, e) for r in range(2) for e in np.flatnonzero(cut.target == cut.free)} == {F(1)}
+    assert {cut.variation(r, e) for r in range(2) for e in np.flatnonzero(cut.target == cut.free).tolist()} == {F(1)}
 
 
 def test_the_bayes_bound_closes_in_on_the_optimum_of_a_coin() -> None:

@@ -105,8 +105,9 @@ def test_a_folder_is_of_one_set_of_settings_and_a_named_study_has_a_folder_of_it
     command("replay", settings="small", out=out, workers=1)
     before = contents(out)
     assert {"report.html", "replay.csv", "replay-quick.sqlite", "frozen-settings.toml"} <= set(before)
+    choices: list[dict[str, Any]] = [{}, {"full": True}, {"resume": True}]
     for name in STUDIES:
-        for options in ({}, {"full": True}, {"resume": True}):
+        for options in choices:
             with pytest.raises(FileError, match=r"frozen once evaluation began: name a new study with --study NAME"):
                 command(name, settings=changed, out=out, workers=1, **options)
     command("replay", settings=changed, out=out, label="second-1", workers=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from ascertain.certificate.chain import Cause
 from ascertain.errors import PlantFault, TaskError
 from ascertain.live import faults as live_faults
 from ascertain.live.faults import FaultPolicy, Heard, ask_plant, fault_kind
+from ascertain.live.recorder import AbstractRecorder
 from ascertain.live.session import Run, resume_plant, run_session
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.build import machine_from_transitions
@@ -22,6 +24,7 @@ from ascertain.model.noisy import with_flip
 from ascertain.observer.banks import HypothesesBank
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Observer, start_observer
+from ascertain.observer.stages import Event
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import (
     Contradicted,
@@ -36,7 +39,7 @@ from ascertain.plant.faults import (
 )
 from ascertain.plant.line_plant import LinePlant
 from ascertain.plant.simulated import SimulatedPlant
-from ascertain.policy.verdict import Abstained, Certified
+from ascertain.policy.verdict import Abstained, Certified, Verdict
 from ascertain.task.plant_task import PlantTask, pose_plant
 from ascertain.task.pose import pose
 from tests.scripted import FAULTS, GENTLE, ScriptedServer
@@ -102,6 +105,7 @@ class Story:
             return False
         plant = self.server.plant
         state = plant.state if self.question.about == "current" else plant.start
+        assert isinstance(state, int)
         return self.run.verdict.label != true_label(self.question, state)
 
 
@@ -279,14 +283,33 @@ def test_retries_are_counted() -> None:
 # ------------------------------------------------------------------------------------------------------ the loop
 
 
-class Diary:
+class Diary(AbstractRecorder):
     """Writes down what it is told, beside what the plant was asked."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.lines: list[tuple[object, ...]] = []
 
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        return lambda *what: self.lines.append((name, *what))
+    def append(self, record: Mapping[str, Any]) -> None:
+        raise AssertionError("every kind of record is written down by its own method")
+
+    def begin(self, commitment: Mapping[str, Any]) -> None:
+        self.lines.append(("begin", commitment))
+
+    def intent(self, action: int) -> None:
+        self.lines.append(("intent", action))
+
+    def reading(self, action: int, reading: int | None) -> None:
+        self.lines.append(("reading", action, reading))
+
+    def doubt(self, action: int) -> None:
+        self.lines.append(("doubt", action))
+
+    def stage(self, event: Event) -> None:
+        self.lines.append(("stage", event))
+
+    def verdict(self, verdict: Verdict, cause: Cause | None = None) -> None:
+        self.lines.append(("verdict", verdict, cause))
 
 
 class Watched(AbstractPlant):

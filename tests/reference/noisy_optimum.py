@@ -257,7 +257,7 @@ def _best_single(
     return None
 
 
-def _is_valid(wrong: np.ndarray, abstain: np.ndarray, alpha: Fraction, beta: Fraction) -> np.ndarray:
+def _is_valid(wrong: np.ndarray, abstain: np.ndarray, alpha: Fraction, beta: Fraction) -> np.bool_ | np.ndarray:
     """As far as floats can tell; the last axis is that of hypotheses."""
     return (wrong <= float(alpha) * (1 + 1e-12)).all(axis=-1) & (abstain <= float(beta) * (1 + 1e-12)).all(axis=-1)
 

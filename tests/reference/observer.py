@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ascertain.evidence.evidence import Step
+from ascertain.model.abstract import AbstractDeterministic
 from ascertain.observer.settings import ObserverSettings
 from ascertain.task.bank import Bank
 from ascertain.task.plant_task import PlantTask
+from ascertain.task.task import Task
 from tests.reference.worlds import NaiveWorld
 
 MIXTURE = (Fraction(1, 16), Fraction(1, 8), Fraction(1, 4), Fraction(1, 2), Fraction(1))
@@ -82,6 +84,7 @@ def play(
     settings: ObserverSettings, stage: tuple[Bank, Fraction], scored_from: int, past: Sequence[Step]
 ) -> NaiveWorld:
     model = settings.model
+    assert isinstance(model, AbstractDeterministic)
     states = list(range(model.num_states)) if settings.states is None else list(settings.states)
     world = NaiveWorld(model, states, *stage, settings.doubts.ran)
     for i, step in enumerate(past):
@@ -116,6 +119,7 @@ def name_labels(settings: ObserverSettings) -> Callable[[int, int], str]:
         states = question.states
         start: Callable[[int], int] = lambda h: h if states is None else states[h]  # noqa: E731
         return lambda h, now: question.label_of(now if question.about == "current" else start(h))
+    assert isinstance(question, Task)
     if question.state_label is None:
         return lambda h, _: question.labels[int(question.label[h])]
     of_state = question.state_label
@@ -132,6 +136,7 @@ def why_trigger(settings: ObserverSettings, past: Sequence[Step]) -> str | None:
 def trigger(settings: ObserverSettings, past: Sequence[Step]) -> Fraction | None:
     """T, the least over the ways the doubted actions may have gone; None for infinity."""
     model = settings.model
+    assert isinstance(model, AbstractDeterministic)
     cases: list[tuple[int, tuple[Fraction, ...] | None]] = [(settings.nominal or 0, (Fraction(1),) * len(MIXTURE))]
     for step in past:
         after: list[tuple[int, tuple[Fraction, ...] | None]] = []
@@ -150,6 +155,7 @@ def _score(
 ) -> tuple[Fraction, ...] | None:
     if step.reading is None or terms is None:
         return terms
+    assert isinstance(settings.model, AbstractDeterministic)
     own = settings.model.reading_law(state, step.action).get(step.reading)
     if own is None:
         return None

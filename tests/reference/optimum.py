@@ -78,7 +78,8 @@ def optima(task: Task) -> dict[Configuration, Fraction | None]:
                 if any(w is None for w in worst):
                     continue
                 new = task.cost[a] + max(w for w in worst if w is not None)
-                if value[here] is None or new < value[here]:
+                old = value[here]
+                if old is None or new < old:
                     value[here] = new
                     changed = True
     return value

@@ -25,7 +25,8 @@ def distances(successor, behaviour, label, cost) -> dict[tuple[int, int], int | 
                 if x < 0 or y < 0:
                     continue
                 rest = 0 if behaviour[i][a] != behaviour[j][a] else value[x, y]
-                if rest is not None and (value[i, j] is None or int(cost[a]) + rest < value[i, j]):
+                best = value[i, j]
+                if rest is not None and (best is None or int(cost[a]) + rest < best):
                     value[i, j] = int(cost[a]) + rest
                     changed = True
     return value

@@ -15,9 +15,11 @@ from itertools import product
 from typing import Any
 
 from ascertain.evidence.evidence import Step
+from ascertain.model.abstract import AbstractDeterministic
 from ascertain.task.canonical import task_data
 from ascertain.task.plant_task import PlantTask
 from ascertain.task.question import AbstractQuestion
+from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
 
 Weights = tuple[tuple[int, Fraction], ...]
@@ -161,7 +163,7 @@ def has_right_bank(case: Case) -> bool:
 
 def is_as_committed(case: Case) -> bool:
     """Whether a bank that was compiled is one that the commitment allows."""
-    kept = {case.nominal: case.nominal_share} if case.policy == "reuse" else {}
+    kept = {case.nominal: case.nominal_share} if case.policy == "reuse" and case.nominal is not None else {}
     bank = dict(case.bank)
     if case.committed is None or any(bank.get(z, Fraction(0)) < w for z, w in kept.items()):
         return False
@@ -178,6 +180,7 @@ def hypotheses_of(question: AbstractQuestion) -> Iterator[tuple[int, str]]:
         for state in range(question.model.num_states) if question.states is None else question.states:
             yield state, question.label_of(state)
     else:
+        assert isinstance(question, Task)
         for state, label in zip(question.state.tolist(), question.label.tolist(), strict=True):
             yield state, question.labels[label]
 
@@ -188,7 +191,7 @@ def label_now(question: AbstractQuestion, label: str, state: int) -> str:
         return label
     if isinstance(question, PlantTask):
         return question.label_of(state)
-    assert question.state_label is not None
+    assert isinstance(question, Task) and question.state_label is not None
     return question.labels[int(question.state_label[state])]
 
 
@@ -198,6 +201,7 @@ def cases_of(steps: tuple[Step, ...]) -> list[Ran]:
 
 def path_of(question: AbstractQuestion, state: int, steps: tuple[Step, ...], ran: Ran) -> list[int]:
     """Where a state goes, step by step; UNDEFINED from where it does not allow what is done."""
+    assert isinstance(question.model, AbstractDeterministic)
     path, doubted = [state], iter(ran)
     for step in steps:
         state = path[-1]
@@ -208,13 +212,14 @@ def path_of(question: AbstractQuestion, state: int, steps: tuple[Step, ...], ran
 
 def likelihoods(case: Case, path: list[int], scored_from: int) -> list[Fraction]:
     """The likelihood of the scored readings, before the first step and after each; zero once off the path."""
-    found = [Fraction(1)]
+    model, found = case.question.model, [Fraction(1)]
+    assert isinstance(model, AbstractDeterministic)
     for i, step in enumerate(case.steps):
         factor = Fraction(1)
         if path[i + 1] == UNDEFINED:
             factor = Fraction(0)
         elif step.reading is not None and i >= scored_from:
-            factor = case.question.model.reading_law(path[i], step.action).get(step.reading, Fraction(0))
+            factor = model.reading_law(path[i], step.action).get(step.reading, Fraction(0))
         found.append(found[-1] * factor)
     return found
 

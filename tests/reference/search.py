@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from ascertain.model import Machine
 from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.search.solution import Proof
 from ascertain.task.task import Task
@@ -96,6 +97,7 @@ def replay(task: Task, proof: Proof) -> Fraction | None:
     """The bound that a proof establishes on the reduced task, whose states are classes; None if infinite."""
     if proof.root is None:
         return Fraction(0)
+    assert isinstance(task.model, Machine)
     for row in proof.rows:
         members = frozenset(row.members)
         assert not is_pure(members)

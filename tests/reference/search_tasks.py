@@ -79,7 +79,7 @@ def permutation_machine(seed: int, states: int, actions: int = 3) -> Machine:
         states=tuple(f"s{i}" for i in range(states)),
         actions=tuple(f"a{i}" for i in range(actions)),
         readings=("even", "odd"),
-        successor=np.stack([random.permutation(states) for _ in range(actions)], axis=1),
+        successor=np.stack([random.permutation(states) for _ in range(actions)], axis=1).astype(np.int32),
         output=output,
     )
 

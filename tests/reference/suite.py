@@ -105,7 +105,7 @@ def plant_question(num_bits: int, num_states: int, seed: int) -> Task:
 def with_noise(problem: Path, flip: Fraction) -> Task:
     """The question of a problem file, its readings flipped."""
     task = read_problem(problem).listed
-    if task is None or not isinstance(task.model, Machine):
+    if not isinstance(task, Task) or not isinstance(task.model, Machine):
         raise TaskError(f"{problem}: the question must list its states, on a machine without noise")
     return replace(task, model=with_flip(task.model, flip))
 

@@ -151,8 +151,9 @@ def whole_task(whole: Product) -> Task:
     state = [number[tuple(int(f.task.state[h]) for f, h in zip(whole.factors, c, strict=True))] for c in chosen]
     label = [whole.combine([int(f.task.label[h]) for f, h in zip(whole.factors, c, strict=True)]) for c in chosen]
     current = None
-    if all(f.task.state_label is not None for f in whole.factors):
-        each = [[int(f.task.state_label[s]) for f, s in zip(whole.factors, place, strict=True)] for place in places]
+    tables = [f.task.state_label for f in whole.factors if f.task.state_label is not None]
+    if len(tables) == len(whole.factors):
+        each = [[int(table[s]) for table, s in zip(tables, place, strict=True)] for place in places]
         current = np.array([whole.combine(labels) for labels in each], dtype=np.int32)
     model = NoisyMachine(
         states=tuple(map(str, places)),

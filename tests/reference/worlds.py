@@ -37,11 +37,12 @@ class NaiveWorld:
         self.update()
 
     def doubt(self, action: int) -> None:
-        for table in (self.state, self.likelihood, self.beaten):
-            for h, ran in list(table):
-                value = table.pop((h, ran))
-                table[h, (*ran, True)] = self.move(value, action) if table is self.state else value
-                table[h, (*ran, False)] = value
+        for h, ran in list(self.state):
+            case, done, left_out = (h, ran), (h, (*ran, True)), (h, (*ran, False))
+            state = self.state.pop(case)
+            self.state[done], self.state[left_out] = self.move(state, action), state
+            self.likelihood[done] = self.likelihood[left_out] = self.likelihood.pop(case)
+            self.beaten[done] = self.beaten[left_out] = self.beaten.pop(case)
         self.bank = [
             half
             for w, z, L in self.bank

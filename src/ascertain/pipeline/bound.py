@@ -35,7 +35,7 @@ from ascertain.planning.hardest_pair import (
 )
 from ascertain.planning.two_sided import TwoSidedBounds, bound_both_sides
 from ascertain.policy.chain import follow
-from ascertain.problem.problem import Problem, read_problem
+from ascertain.problem.problem import Problem, as_problem
 from ascertain.quotients.lift import lift_hypotheses
 from ascertain.quotients.obstruction import Obstruction
 from ascertain.quotients.quotient import Quotient, take_quotient
@@ -192,7 +192,7 @@ def _choose_question(
     risks = {k: v for k, v in (("alpha", alpha), ("beta", beta)) if v is not None}
     if isinstance(given, Task | PlantTask):
         return replace(given, **risks)
-    problem = read_problem(given) if isinstance(given, str | Path) else given
+    problem = as_problem(given).require_machine()
     question = problem.question
     if isinstance(question, PlantTask):
         try:

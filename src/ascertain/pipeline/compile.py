@@ -21,7 +21,7 @@ from ascertain.bank.shells import bank_shells
 from ascertain.bank.witness import Witness
 from ascertain.model.files.text import write_whole
 from ascertain.problem.operation import pose_operation
-from ascertain.problem.problem import Problem, read_problem
+from ascertain.problem.problem import Problem, as_problem
 from ascertain.task.canonical import canonical_bytes
 from ascertain.types import State
 
@@ -114,7 +114,7 @@ def compile_operation(
     if isinstance(operation, Operation):
         lines = range(1, operation.length + 1)
     else:
-        problem = read_problem(operation) if isinstance(operation, str | Path) else operation
+        problem = as_problem(operation).require_machine()
         operation, lines = pose_operation(problem), [record.line for record in problem.log]
         compiler, shells = compiler or problem.observe.compiler, shells or problem.observe.shells
     compiled = compile_bank(operation, compiler or DEFAULT_COMPILER, shells=shells, progress=progress)

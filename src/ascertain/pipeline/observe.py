@@ -32,7 +32,7 @@ from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.problem.observer import pose_observer
 from ascertain.problem.plants import open_plant
-from ascertain.problem.problem import AnyProblem, as_problem
+from ascertain.problem.problem import Problem, as_problem
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.task.canonical import fraction_text
 from ascertain.task.hidden_task import HiddenTask
@@ -109,7 +109,7 @@ class Observed:
 
 
 def observe(
-    problem: AnyProblem | str | Path,
+    problem: Problem | str | Path,
     plant: str | Plant,
     *,
     policy: PolicyName | None = None,

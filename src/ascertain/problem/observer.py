@@ -14,7 +14,7 @@ from ascertain.observer.banks import HypothesesBank, OperationBank
 from ascertain.observer.probing import default_probing
 from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.problem.operation import pose_operation
-from ascertain.problem.problem import AnyProblem
+from ascertain.problem.problem import Problem
 from ascertain.rational import rational_field
 from ascertain.task.bank import Bank
 from ascertain.task.question import AbstractQuestion
@@ -26,7 +26,7 @@ MAX_EVEN_BITS = 16
 
 
 def pose_observer(
-    problem: AnyProblem,
+    problem: Problem,
     *,
     policy: PolicyName | None = None,
     alpha: Fraction | int | str | None = None,
@@ -44,15 +44,13 @@ def pose_observer(
     section, question = problem.observe, problem.question
     if alpha is not None:
         question = replace(question, alpha=rational_field(alpha, "alpha", TaskError))
-    operation = None
-    if problem.operation is not None:
-        operation = pose_operation(problem)
+    operation = None if problem.operation is None else pose_operation(problem)
     nominal = _nominal(problem, question, operation)
     make_bank = _make_bank(problem, question, operation, against)
     if nominal is None and make_bank is None:
         raise TaskError(
-            f"{problem.path}: the plant has {_num_bits(question)} bits, too many to take every state for a candidate; "
-            "name a nominal in [observe], or describe an [operation]"
+            f"{problem.path}: the plant has {len(question.model.bits)} bits, too many to take every state for a "
+            "candidate; name a nominal in [observe], or describe an [operation]"
         )
     settings = ObserverSettings(
         question=question,
@@ -85,7 +83,7 @@ def end_as_sent(operation: Operation) -> State | None:
     return state
 
 
-def _nominal(problem: AnyProblem, question: AbstractQuestion, operation: Operation | None) -> State | None:
+def _nominal(problem: Problem, question: AbstractQuestion, operation: Operation | None) -> State | None:
     if problem.observe.nominal is not None:
         name, where = problem.observe.nominal, f"{problem.path}: [observe] nominal"
         return question.candidate_named(name, where)
@@ -93,7 +91,7 @@ def _nominal(problem: AnyProblem, question: AbstractQuestion, operation: Operati
 
 
 def _make_bank(
-    problem: AnyProblem, question: AbstractQuestion, operation: Operation | None, against: str | None
+    problem: Problem, question: AbstractQuestion, operation: Operation | None, against: str | None
 ) -> MakeBank | None:
     if operation is not None:
         return OperationBank(operation, problem.observe.compiler, problem.observe.shells, against=against)
@@ -108,7 +106,7 @@ def _listed(question: AbstractQuestion) -> Sequence[State] | None:
     return question.candidates
 
 
-def _limits(problem: AnyProblem, question: AbstractQuestion) -> dict[Action, int]:
+def _limits(problem: Problem, question: AbstractQuestion) -> dict[Action, int]:
     names = question.model.actions
     limits = problem.observe.limits or {}
     for name in limits:
@@ -117,7 +115,3 @@ def _limits(problem: AnyProblem, question: AbstractQuestion) -> dict[Action, int
             raise TaskError(f"{problem.path}: [observe] limits: {name!r} is not an action of the question{hint}")
     index = {name: a for a, name in enumerate(names)}
     return {index[name]: limit for name, limit in limits.items() if index[name] in question.actions}
-
-
-def _num_bits(question: AbstractQuestion) -> int:
-    return len(question.model.bits)

@@ -20,7 +20,7 @@ from ascertain.types import UNDEFINED, State
 def pose_operation(problem: Problem) -> Operation:
     """The operation that a problem file describes."""
     model, records, section = problem.operated, problem.log, problem.operation
-    assert section is not None  # else there is no log
+    assert model is not None and section is not None  # else there is no log
     if section.replaced > len(records):
         raise TaskError(
             f"{problem.path}: [operation] replaced is {section.replaced}, but {section.log} has {len(records)} commands"

@@ -10,7 +10,7 @@ from ascertain.errors import TaskError
 from ascertain.plant import PlantContext, Prompt, find_kind
 from ascertain.plant.abstract import AbstractPlant, as_plant
 from ascertain.plant.replayed import Recorded
-from ascertain.problem.problem import AnyProblem
+from ascertain.problem.problem import Problem
 from ascertain.problem.truth import draw_truth
 from ascertain.task.log import read_log
 
@@ -19,7 +19,7 @@ MAX_TIMEOUT = 86400.0
 
 
 def open_plant(
-    text: str, problem: AnyProblem, *, timeout: float = 10.0, run: str = "0", ask: Prompt = input
+    text: str, problem: Problem, *, timeout: float = 10.0, run: str = "0", ask: Prompt = input
 ) -> AbstractPlant:
     """Open the plant for this problem; `run` names the run to a plant that remembers, `ask` prompts a person."""
     if not 0 < timeout <= MAX_TIMEOUT:

@@ -8,11 +8,11 @@ that is not known is an error that offers the one that was probably meant.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias, cast
+from typing import Any, cast, final
 
 from ascertain.errors import AscertainError, FileError, LimitError, TaskError
 from ascertain.model import BooleanPlant, Model
@@ -33,8 +33,9 @@ from ascertain.problem.sections import ObserveSection, OperationSection, read_ob
 from ascertain.problem.source import known_options, read_source
 from ascertain.task.hidden_task import Beliefs, HiddenTask, pose_hidden, read_beliefs
 from ascertain.task.log import LogRecord, read_log
-from ascertain.task.plant_task import PlantTask, pose_plant
+from ascertain.task.plant_task import pose_plant
 from ascertain.task.pose import Log, Pattern, Reset, pose, prepare
+from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task
 
 KEYS: Mapping[str, tuple[str, ...]] = {
@@ -48,20 +49,22 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 have further sections and keys (`known_options`)."""
 
 
-@dataclass(frozen=True)
+@final
+@dataclass(frozen=True, kw_only=True)
 class Problem:
     """What a problem file says."""
 
     path: Path
-    question: Task | PlantTask
+    question: AbstractQuestion
     """What an observer is to settle; a Boolean plant is not enumerated for it unless the question needs that."""
-    listed: Task | None
+    listed: Task | HiddenTask | None
     """The same with every state listed; None when there are too many."""
-    operated: Model | BooleanPlant
-    """The model that logs speak of: with all its actions and the reset, before safety and noise are added."""
-    weights: tuple[Fraction, ...]
+    operated: Model | BooleanPlant | None = None
+    """The model that logs speak of: with all its actions and the reset, before safety and noise are added; None where
+    the model is hidden, of which no operation is compiled."""
+    weights: tuple[Fraction, ...] = ()
     """One for each hypothesis, for expected costs; all equal unless the file says otherwise."""
-    operation: OperationSection | None
+    operation: OperationSection | None = None
     observe: ObserveSection
     sources: tuple[Path, ...]
     """The files that it was read from; none of them should be written over."""
@@ -69,14 +72,30 @@ class Problem:
     """What the reader of the model remarked on: what was not used, changed or decided."""
 
     @property
-    def task(self) -> Task:
-        """The task with every state listed."""
+    def listed_question(self) -> Task | HiddenTask:
+        """The question with every state listed; refused where there are too many."""
         if self.listed is None:
             raise LimitError(
-                f"{self.path}: the plant has {_bits(self.operated)} bits, too many to list its states (at most "
-                f"{MAX_ENUMERATED_BITS}); the verbs bank and observe do without"
+                f"{self.path}: the plant has {len(self.question.model.bits)} bits, too many to list its states (at "
+                f"most {MAX_ENUMERATED_BITS}); the verbs bank and observe do without"
             )
         return self.listed
+
+    @property
+    def task(self) -> Task:
+        """The task with every state listed; refused where there are too many, or where the model is hidden."""
+        listed = self.listed_question
+        return listed if isinstance(listed, Task) else self.require_machine().task
+
+    def require_machine(self) -> Problem:
+        """The problem itself, refused where its model is hidden."""
+        if not self.question.model.has_certain_transitions:
+            raise TaskError(
+                f"{self.path}: the model is hidden, and this needs a machine, whose transitions are certain; observe "
+                "settles a question about a hidden model on its plant, and inspect and quotient say what can be told "
+                "apart"
+            )
+        return self
 
     @cached_property
     def log(self) -> tuple[LogRecord, ...]:
@@ -86,46 +105,17 @@ class Problem:
         return read_log(self.operation.log)
 
 
-@dataclass(frozen=True)
-class HiddenProblem:
-    """What a problem file about a hidden model says."""
-
-    path: Path
-    task: HiddenTask
-    notes: tuple[str, ...]
-    """What the reader of the model remarked on: what was not used, changed or decided."""
-    sources: tuple[Path, ...]
-    """The files that it was read from; none of them should be written over."""
-    observe: ObserveSection = field(default_factory=ObserveSection)
-    operation: ClassVar[None] = None
-    """Logs are followed on machines and Boolean plants only."""
-
-    @property
-    def question(self) -> HiddenTask:
-        """What an observer is to settle."""
-        return self.task
-
-
-AnyProblem: TypeAlias = Problem | HiddenProblem
-
-
-def as_problem(given: AnyProblem | str | Path) -> AnyProblem:
+def as_problem(given: Problem | str | Path) -> Problem:
     """The problem itself, or the one of the file of that name."""
     return read_any_problem(given) if isinstance(given, str | Path) else given
 
 
 def read_problem(path: str | Path) -> Problem:
     """Read, check and pose the problem of a file; one about a hidden model is refused."""
-    problem = read_any_problem(path)
-    if isinstance(problem, HiddenProblem):
-        raise TaskError(
-            f"{path}: the model is hidden, and this needs a machine, whose transitions are certain; observe settles "
-            "a question about a hidden model on its plant, and inspect and quotient say what can be told apart"
-        )
-    return problem
+    return read_any_problem(path).require_machine()
 
 
-def read_any_problem(path: str | Path) -> AnyProblem:
+def read_any_problem(path: str | Path) -> Problem:
     """Read, check and pose the problem of a file."""
     path = Path(path)
     data = parse_toml(read_text(path), str(path), parse_float=str)
@@ -138,7 +128,7 @@ def read_any_problem(path: str | Path) -> AnyProblem:
         raise type(reason)(message if message.startswith(f"{path}:") else f"{path}: {message}") from None
 
 
-def _pose(path: Path, data: dict[str, Any]) -> AnyProblem:
+def _pose(path: Path, data: dict[str, Any]) -> Problem:
     options = known_options(data)
     words = (option.name for option in options if option.words)
     fixed = {**KEYS, **{option.name: tuple(option.keys) for option in options if option.keys}}
@@ -148,23 +138,24 @@ def _pose(path: Path, data: dict[str, Any]) -> AnyProblem:
         check_keys(f"[{name}] ", sections[name], known)
     read = read_source(path, data)
     source, words = read.model, _words(path, data, sections, read.common)
-    if isinstance(source, HiddenModel):
-        return _pose_hidden(path, data, source, words, read.notes)
-    if isinstance(words["hypotheses"], Beliefs):
-        raise TaskError("[task] hypotheses: beliefs are for hidden models; list states, or give a pattern or a log")
-    if isinstance(source, BooleanNetwork) and sections["network"].get("as") == "plant":
-        source, words["flip"] = source.plant(words["flip"]), Fraction(0)
-    model = source.machine() if isinstance(source, BooleanNetwork) else source
-    listed = None if _bits(model) > MAX_ENUMERATED_BITS else pose(source, **words)
-    question = _question(model, words, listed)
-    if listed is None and sections["weights"]:
-        raise TaskError(f"[weights]: the plant has {_bits(model)} bits; weights are for plants whose states are listed")
+    if isinstance(source, HiddenModel):  # the one kind of model whose hypotheses are beliefs
+        _refuse_unused(data, sections["observe"])
+        listed = question = pose_hidden(source, **words)
+        operated = None
+    else:
+        if isinstance(words["hypotheses"], Beliefs):
+            raise TaskError("[task] hypotheses: beliefs are for hidden models; list states, or give a pattern or a log")
+        if isinstance(source, BooleanNetwork) and sections["network"].get("as") == "plant":
+            source, words["flip"] = source.plant(words["flip"]), Fraction(0)
+        model = source.machine() if isinstance(source, BooleanNetwork) else source
+        listed = None if len(model.bits) > MAX_ENUMERATED_BITS else pose(source, **words)
+        question, operated = _question(model, words, listed), _operated(model, words)
     return Problem(
         path=path,
         question=question,
         listed=listed,
-        operated=_operated(model, words),
-        weights=() if listed is None else _weights(listed, sections["weights"]),
+        operated=operated,
+        weights=_weights(listed, sections["weights"], len(question.model.bits)),
         operation=read_operation(path, sections["operation"]) if "operation" in data else None,
         observe=read_observe(sections["observe"]),
         sources=_sources(path, data),
@@ -172,15 +163,12 @@ def _pose(path: Path, data: dict[str, Any]) -> AnyProblem:
     )
 
 
-def _pose_hidden(
-    path: Path, data: dict[str, Any], model: HiddenModel, words: dict[str, Any], notes: tuple[str, ...]
-) -> HiddenProblem:
-    section = read_section(data, "observe")
+def _refuse_unused(data: Mapping[str, Any], observe: Mapping[str, Any]) -> None:
+    """Refuse what says nothing about a hidden model."""
     unused = [f"[{name}]" for name in ("weights", "operation") if name in data]
-    unused += [f"[observe] {key}" for key in ("compiler", "shells") if key in section]
+    unused += [f"[observe] {key}" for key in ("compiler", "shells") if key in observe]
     if unused:
         raise TaskError(f"{unused[0]} is for machines and Boolean plants; this model is hidden, so leave it out")
-    return HiddenProblem(path, pose_hidden(model, **words), notes, _sources(path, data), read_observe(section))
 
 
 def _words(
@@ -205,9 +193,9 @@ def _words(
     }
 
 
-def _question(model: Model | BooleanPlant, words: Mapping[str, Any], listed: Task | None) -> Task | PlantTask:
+def _question(model: Model | BooleanPlant, words: Mapping[str, Any], listed: Task | None) -> AbstractQuestion:
     """The question as an observer wants it: about the plant itself, where it can be put like that."""
-    if not isinstance(model, BooleanPlant):
+    if not isinstance(model, BooleanPlant):  # only of a plant may there be too many states to list
         assert listed is not None
         return listed
     plain: dict[str, Any] = {k: v for k, v in words.items() if k not in {"reset", "undefined", "flip"}}
@@ -231,10 +219,6 @@ def _operated(model: Model | BooleanPlant, words: Mapping[str, Any]) -> Model | 
     if isinstance(model, BooleanPlant):
         return model
     return prepare(model, actions=None, undefined=words["undefined"], reset=words["reset"], never=())
-
-
-def _bits(model: Model | BooleanPlant) -> int:
-    return model.num_bits if isinstance(model, BooleanPlant) else 0
 
 
 def _hypotheses(path: Path, value: object) -> Any:
@@ -276,13 +260,17 @@ def _sources(path: Path, data: dict[str, Any]) -> tuple[Path, ...]:
     return (path, *(path.parent / name for name in named if isinstance(name, str)))
 
 
-def _weights(task: Task, section: dict[str, Any]) -> tuple[Fraction, ...]:
-    """The weight of each hypothesis by the name of its state."""
+def _weights(listed: Task | HiddenTask | None, section: dict[str, Any], num_bits: int) -> tuple[Fraction, ...]:
+    """The weight of each hypothesis by the name of its state; none where there are too many, or where it is hidden."""
+    if listed is None and section:
+        raise TaskError(f"[weights]: the plant has {num_bits} bits; weights are for plants whose states are listed")
+    if not isinstance(listed, Task):
+        return ()
     given = {name: read_rational(section, name, "[weights]") for name in section}
     for name, weight in given.items():
         if name != "default":
-            task.model.state_named(name, "[weights]")
+            listed.model.state_named(name, "[weights]")
         if weight <= 0:
             raise TaskError(f"[weights] {name}: {weight} is not positive")
     default = given.get("default", Fraction(1))
-    return tuple(given.get(task.model.states[int(s)], default) for s in task.state)
+    return tuple(given.get(listed.model.states[int(s)], default) for s in listed.state)

@@ -16,7 +16,7 @@ from ascertain.bank.operation import Operation, Replacement, Word
 from ascertain.errors import TaskError
 from ascertain.model.boolean import BooleanPlant
 from ascertain.problem.operation import pose_operation
-from ascertain.problem.problem import AnyProblem
+from ascertain.problem.problem import Problem
 from ascertain.types import UNDEFINED, State
 
 DRAWS = 1000
@@ -33,7 +33,7 @@ class Truth:
     replacements: tuple[Replacement, ...] = ()
 
 
-def draw_truth(problem: AnyProblem, seed: int) -> Truth:
+def draw_truth(problem: Problem, seed: int) -> Truth:
     """The truth that belongs to a seed."""
     chance = random.Random(f"truth {seed}")  # noqa: S311  a simulation must be repeatable, not secret
     if problem.operation is not None:

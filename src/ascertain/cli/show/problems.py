@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TypeVar
 
 from ascertain.cli.show.output import note
 from ascertain.cli.show.progress import announce_compilation
 from ascertain.errors import FileError
-from ascertain.problem.problem import AnyProblem, Problem, read_any_problem, read_problem
-
-Read = TypeVar("Read", Problem, AnyProblem)
+from ascertain.problem.problem import Problem, read_any_problem, read_problem
 
 
 def load_problem(path: Path) -> Problem:
-    """The problem of a file."""
+    """The problem of a file; one about a hidden model is refused."""
     announce_compilation()
     return _tell(read_problem(path))
 
 
-def load_any_problem(path: Path) -> AnyProblem:
+def load_any_problem(path: Path) -> Problem:
     """The problem of a file, about a hidden model too."""
     announce_compilation()
     return _tell(read_any_problem(path))
 
 
-def _tell(problem: Read) -> Read:
+def _tell(problem: Problem) -> Problem:
     for remark in problem.notes:
         note(remark)
     return problem
@@ -38,10 +35,3 @@ def refuse_overwriting(outputs: Iterable[Path | None], inputs: Iterable[Path]) -
     for path in outputs:
         if path is not None and path.resolve() in taken:
             raise FileError(f"{path}: this file is an input of the question; choose another name for the output")
-
-
-def certificate_files(path: Path | None) -> list[Path]:
-    """The two files that a certificate of this name becomes."""
-    from ascertain.certificate.write import name_files
-
-    return [] if path is None else list(name_files(path))

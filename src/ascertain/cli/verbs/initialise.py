@@ -7,54 +7,6 @@ from typing import Annotated
 
 import typer
 
-STARTER = """\
-# A problem for ascertain: a model of the plant, a question about its state, costs and risk.
-# Try:  ascertain inspect {name}     what it is, and whether something rules every experiment out
-#       ascertain quotient {name}    which states no experiment tells apart
-#       ascertain solve {name}       the cheapest experiment, and its proof
-
-# The model: a file (model = "plant.dot"), several (models = ["a.dot", "b.dot"]), or a table like this one.
-# Each transition is [state, action, reading, next state]. An action that a state does not list is forbidden there;
-# undefined = "self-loop" makes it do nothing instead.
-[model]
-initial = "idle"
-transitions = [
-  ["idle",    "start", "ok",    "running"],
-  ["idle",    "ping",  "quiet", "idle"],
-  ["running", "start", "no",    "running"],
-  ["running", "ping",  "busy",  "running"],
-  ["jammed",  "start", "no",    "jammed"],
-  ["jammed",  "ping",  "quiet", "jammed"],
-]
-
-# The question: which states may the plant be in, and what do we want to know about them?
-[task]
-hypotheses = "all"            # "all", "initial", ["idle", "jammed"], or {{ log = "before.csv" }}
-label = "state"               # "state", "machine", {{ nominal = "idle" }}, {{ pattern = "^(idle|run)" }}, or a table:
-                              # {{ idle = "ready", "*" = "not ready" }}
-# about = "current"           # ask for the state at the end of the experiment instead of the one at its start
-
-[cost]                        # what an action costs; integers, or rationals such as "1/2"
-default = 1
-start = 3
-
-# [reset]                     # one more action that leads back to the initial state from everywhere
-# action = "RESET"
-
-# [safety]
-# never = ["jammed"]          # no action may lead here, from any state that the plant may still be in
-
-# [noise]
-# flip = "1/50"               # a reading is replaced, with this probability, by another one of the same action
-
-# [weights]                   # how likely states are, for --objective expected
-# running = 2
-
-# [risk]
-# alpha = "1/1000"            # how often an answer may be wrong
-# beta = "1/100"              # how often there may be no answer
-"""
-
 
 def command(
     problem: Annotated[Path, typer.Argument(help="The file to write.")] = Path("problem.toml"),
@@ -66,12 +18,9 @@ def command(
     Example:  ascertain init problem.toml
     """
     from ascertain.cli.show.output import print_json, print_line
-    from ascertain.errors import FileError
-    from ascertain.model.files.text import write_whole
+    from ascertain.problem.starter import write_starter
 
-    if problem.exists() and not force:
-        raise FileError(f"{problem}: this file is there already; choose another name or add --force")
-    write_whole(problem, STARTER.format(name=problem).encode())
+    write_starter(problem, force=force)
     if as_json:
         print_json("init", {"written": str(problem)})
     else:

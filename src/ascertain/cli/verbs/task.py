@@ -24,8 +24,7 @@ def command(
     Example:  ascertain task problem.toml > problem.task.json
     """
     from ascertain.cli.show.problems import load_any_problem
-    from ascertain.task.canonical import canonical_bytes, task_data, task_hash
+    from ascertain.pipeline.task import canonicalise
 
-    posed = load_any_problem(problem)
-    task = posed.question if observed else posed.task
-    typer.echo(task_hash(task) if digest else canonical_bytes(task_data(task)).decode())
+    form = canonicalise(load_any_problem(problem), observed=observed)
+    typer.echo(form.sha256 if digest else form.text)

@@ -1,0 +1,133 @@
+"""Inspect: what a model or a problem is, before anything is spent on it.
+
+model -> its size, what is missing in it, what can never happen; question -> quotient -> obstruction
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+from ascertain.errors import LimitError
+from ascertain.model import BooleanPlant, checks
+from ascertain.model.abstract import AbstractListed, AbstractMachine, AbstractModel
+from ascertain.model.files import NotAModel, read_with_notes, settle_model
+from ascertain.model.hidden import HiddenModel
+from ascertain.problem.problem import Problem, read_any_problem
+from ascertain.quotients.abstract import AbstractQuotient
+from ascertain.quotients.hidden import HiddenQuotient, group_states
+from ascertain.quotients.obstruction import Obstruction, find_obstruction
+from ascertain.quotients.quotient import take_quotient
+from ascertain.quotients.refinement import refine
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Inspected:
+    """What a model or a problem is."""
+
+    about_model: Mapping[str, Any]
+    """What is known of the model, by name."""
+    quotient: AbstractQuotient | None = None
+    """Of a problem's question."""
+    obstruction: Obstruction | None = None
+    """Two hypotheses that no experiment tells apart, if there are such."""
+    notes: tuple[str, ...] = ()
+    """What was not used, changed or decided in reading the file."""
+
+    def facts(self) -> dict[str, Any]:
+        """As plain data, which is what `inspect --json` prints."""
+        question = {} if self.quotient is None else _question_facts(self.quotient, self.obstruction)
+        return {**self.about_model, **question, "notes": list(self.notes)}
+
+
+def inspect(what: AbstractModel | Problem | str | Path) -> Inspected:
+    """Look at a model, a problem, or the file of one of them."""
+    facts: Mapping[str, str] = {}
+    notes: tuple[str, ...] = ()
+    if isinstance(what, str | Path):
+        try:
+            read = read_with_notes(what)
+            what, facts, notes = settle_model(read.model), read.facts, read.notes
+        except NotAModel:
+            what = read_any_problem(what)
+    if isinstance(what, Problem):
+        quotient = take_quotient(what.listed_question)
+        obstruction = find_obstruction(what.question, quotient=quotient)
+        return Inspected(_model_facts(quotient.task.model), quotient, obstruction, what.notes)
+    classes, remarks = _class_facts(what)
+    return Inspected({**_model_facts(what), **classes, **facts}, notes=(*notes, *remarks))
+
+
+def _model_facts(model: AbstractModel) -> dict[str, Any]:
+    """The size of a model, what is missing in it and what in it can never happen."""
+    if isinstance(model, BooleanPlant):  # its states are too many to look at
+        return {
+            "kind": model.kind,
+            "bits": model.num_bits,
+            "states": model.num_states,
+            "actions": model.num_actions,
+            "readings": len(model.readings),
+            "flip": str(model.flip),
+            "reversible_commands": sum(command.is_reversible for command in model.commands),
+            "tapped_bits": len({command.tap for command in model.commands}),
+        }
+    assert isinstance(model, AbstractListed)
+    hidden = isinstance(model, HiddenModel)  # begins with beliefs, not with states
+    begins = map(model.belief_text, model.initial) if hidden else map(model.name_state, model.initial_states)
+    return {
+        "kind": model.kind,
+        "states": model.num_states,
+        "actions": model.num_actions,
+        "readings": len(model.readings),
+        "initial": list(begins),
+        "missing_transitions": checks.count_missing(model),
+        "unreachable_states": len(checks.unreachable_states(model)),
+        "useless_actions": [model.actions[a] for a in checks.useless_actions(model)],
+        "stuck_states": len(checks.stuck_states(model)),
+        "laws_sum_to_one": not checks.unsound_laws(model),
+        "strongly_connected": checks.is_strongly_connected(model),
+        **({"probabilities": model.num_entries} if hidden else {}),
+    }
+
+
+def _class_facts(model: AbstractModel) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """How many classes of states no experiment tells apart, and remarks; nothing of a plant that is not enumerated."""
+    if isinstance(model, AbstractMachine):
+        return {"classes": refine(model).num_classes}, ()
+    if not isinstance(model, HiddenModel):
+        return {}, ()
+    try:
+        block, dimension = group_states(model)
+    except LimitError as reason:
+        return {"dimension": None, "classes": None}, (f"classes are not computed: {reason}",)
+    return {"dimension": dimension, "classes": len(set(block))}, ()
+
+
+def _question_facts(quotient: AbstractQuotient, obstruction: Obstruction | None) -> dict[str, Any]:
+    task = quotient.task
+    return {
+        "hypotheses": task.num_hypotheses,
+        "labels": len(task.labels),
+        "about": task.about,
+        "alpha": str(task.alpha),
+        "beta": str(task.beta),
+        **({"dimension": quotient.span.dimension} if isinstance(quotient, HiddenQuotient) else {}),
+        "state_classes": quotient.num_classes,
+        "classes": quotient.reduced.num_hypotheses,
+        "obstructed": obstruction is not None,
+        "obstruction": None if obstruction is None else _obstruction_facts(obstruction),
+    }
+
+
+def _obstruction_facts(obstruction: Obstruction) -> dict[str, Any]:
+    return {
+        "pair": list(obstruction.names),
+        "labels": list(obstruction.labels),
+        "pairs": obstruction.num_pairs,
+        "reason": obstruction.reason,
+        "sentence": obstruction.sentence,
+        "coarsening": [list(group) for group in obstruction.groups],
+    }
