@@ -13,12 +13,14 @@ from pathlib import Path
 
 from ascertain.bank.compile import compile_bank, compiler_names
 from ascertain.cli.show.output import print_line
-from ascertain.report.folder import prepare_folder, write_results
-from ascertain.report.record import Study, Table
+from ascertain.report.record import Table
 from ascertain.report.tables import show
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
-from ascertain_paper.registry import STUDIES, run_study
+from ascertain_paper.report.folder import prepare_folder, write_results
+from ascertain_paper.reproduce import run_study
+from ascertain_paper.studies import study_names
+from ascertain_paper.study import Study
 from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import load_testbed
 
@@ -102,7 +104,7 @@ def run_studies() -> list[Study]:
     """All studies, one after the other, on all cores; nothing is stored but the results."""
     conditions = Conditions(settings=load_settings("testbed"), engine=start_engine())
     studies: list[Study] = []
-    for name in STUDIES:
+    for name in study_names():
         studies.append(run_study(name, conditions))
         print(f"  {name:<14} {studies[-1].seconds:6.1f} s", flush=True)
     return studies

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -62,3 +63,12 @@ def test_every_word_of_the_vocabulary_resolves_to_what_type_checkers_see() -> No
         assert getattr(ascertain, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         ascertain.nonsense  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]  # it must not exist
+
+
+@pytest.mark.parametrize("page", ["architecture.md", "glossary.md"])
+def test_every_file_that_a_page_about_the_code_names_exists(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", text))
+    places = (ROOT, ROOT / "src", ROOT / "src" / "ascertain")
+    assert named
+    assert [name for name in sorted(named) if not any((place / name).exists() for place in places)] == []

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from ascertain.bank.calibrate import Calibrated, calibrate_blocks, calibrate_ranks, calibrate_strata, largest_rank
 from ascertain.bank.calibration_file import Calibration, calibration_data, read_calibration, write_calibration
 from ascertain.bank.compile import compile_bank
-from ascertain.bank.coverage import exact_coverage, law_of_largest
 from ascertain.errors import FileError, TaskError
-from ascertain_paper.studies.calibration import calibrate_testbed, rank_truth
+from ascertain_paper.calibration import calibrate_testbed, rank_truth
+from ascertain_paper.studies.audit.exact_coverage import exact_coverage, law_of_largest
 from ascertain_paper.testbed.testbed import load_testbed
 from tests.reference.calibration import (
     as_number,

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.bank.calibrate import calibrate_ranks
-from ascertain.bank.coverage import exact_coverage, law_of_largest
 from ascertain.errors import TaskError
-from ascertain_paper.studies.coverage import (
+from ascertain_paper.studies.audit.coverage import (
     ONE_HARD,
     compute_coverage,
     cover_blocks,
@@ -19,6 +18,7 @@ from ascertain_paper.studies.coverage import (
     simulate_coverage,
     swarm,
 )
+from ascertain_paper.studies.audit.exact_coverage import exact_coverage, law_of_largest
 from tests.reference.calibration import coverage_with_hard_blocks
 from tests.test_calibration import laws
 

@@ -23,8 +23,8 @@ from ascertain.errors import AscertainError, FileError
 from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
-from ascertain_paper.campaign.following import follow
-from ascertain_paper.studies.replay import replay_operations
+from ascertain_paper.campaign.orphans import end_with_parent
+from ascertain_paper.studies.replay.study import replay_operations
 from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import Testbed, load_testbed
 from tests.test_cli import complaint, run
@@ -202,4 +202,4 @@ def test_the_workers_of_a_killed_campaign_end_too(tmp_path: Path) -> None:
 
 
 def test_a_process_does_not_follow_itself() -> None:
-    follow(os.getpid())
+    end_with_parent(os.getpid())

@@ -25,7 +25,7 @@ from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.task.task import Task
 from ascertain_check import logarithm
-from ascertain_paper.studies.chain_rule import (
+from ascertain_paper.studies.invariants.chain_rule import (
     divergence_by_transcripts,
     divergence_by_visits,
     expected_visits,

@@ -14,16 +14,17 @@ from hypothesis import strategies as st
 from ascertain.bounds.divergence import Interval
 from ascertain.policy.evaluate import evaluate
 from ascertain.quotients.quotient import Quotient, take_quotient
-from ascertain.report.plain import study_data
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
-from ascertain_paper.studies import invariants_policies, paper
-from ascertain_paper.studies.chain_rule import divergence_by_transcripts
-from ascertain_paper.studies.invariants import study, summarise
-from ascertain_paper.studies.invariants_automata import check_automaton, compare_costs, measure
-from ascertain_paper.studies.invariants_draws import draw_automaton, draw_policy, draw_question
-from ascertain_paper.studies.invariants_policies import check_policy, examine
-from ascertain_paper.studies.invariants_transcripts import chance, endings, gather, judge, judge_event, list_events
+from ascertain_paper.report.plain import study_data
+from ascertain_paper.studies import paper
+from ascertain_paper.studies.invariants import policies as invariants_policies
+from ascertain_paper.studies.invariants.automata import check_automaton, compare_costs, measure
+from ascertain_paper.studies.invariants.chain_rule import divergence_by_transcripts
+from ascertain_paper.studies.invariants.draws import draw_automaton, draw_question, draw_random_policy
+from ascertain_paper.studies.invariants.policies import check_policy, examine
+from ascertain_paper.studies.invariants.study import study, summarise
+from ascertain_paper.studies.invariants.transcripts import chance, endings, gather, judge, judge_event, list_events
 from ascertain_paper.testbed.settings import Settings, load_settings
 from tests.reference.transcripts import list_transcripts
 
@@ -41,7 +42,7 @@ def test_every_invariant_holds_on_automata_and_policies_beyond_those_of_the_stud
 @settings(max_examples=20, deadline=None)
 def test_transcripts_taken_together_diverge_as_they_do_one_by_one(number: int) -> None:
     task = draw_question(number)
-    policy = draw_policy(number, task)
+    policy = draw_random_policy(number, task)
     found, slow = gather(task.model, policy, 0, 1), divergence_by_transcripts(task.model, policy, 0, 1)
     assert sum(found.weight.values()) == 1
     paid = found.divergence
@@ -56,7 +57,7 @@ def test_transcripts_taken_together_diverge_as_they_do_one_by_one(number: int) -
 @settings(max_examples=20, deadline=None)
 def test_how_a_policy_ends_is_what_listing_transcripts_and_evaluation_say(number: int) -> None:
     task = draw_question(number)
-    policy = draw_policy(number, task)
+    policy = draw_random_policy(number, task)
     value, tallies = evaluate(task, policy, exact=True), list_transcripts(task, policy, depth=5)
     for h, s in enumerate(task.state.tolist()):
         law = endings(task.model, policy, s)
@@ -86,7 +87,7 @@ def test_reading_once_and_saying_what_was_read_loses_nothing() -> None:
         n for n in range(1000) if len(draw_question(n).model.readings) == 2 and draw_question(n).num_hypotheses == 2
     )
     task = draw_question(number)
-    policy = type(draw_policy(number, task))((0, -1, -1), (-1, 0, 1), ({0: 1, 1: 2}, {}, {}))
+    policy = type(draw_random_policy(number, task))((0, -1, -1), (-1, 0, 1), ({0: 1, 1: 2}, {}, {}))
     found = gather(task.model, policy, 0, 1)
     law, other = (endings(task.model, policy, s) for s in (0, 1))
     assert judge_event(found, found.divergence, frozenset({1}), law, other) == "equal"
@@ -118,7 +119,7 @@ def test_a_quotient_that_joins_too_much_is_found_out() -> None:
     caught = 0
     for number in range(12):
         task = draw_question(number)
-        found = examine(task, draw_policy(number, task), wrong_quotient(take_quotient(task)))
+        found = examine(task, draw_random_policy(number, task), wrong_quotient(take_quotient(task)))
         caught += any(sentence.startswith("quotient violated") for sentence in found["violations"])
     assert caught >= 9  # a policy that never looks where the two differ cannot notice
 

@@ -18,14 +18,15 @@ from typing import Any
 import pytest
 
 from ascertain.report.figures import draw_figure
-from ascertain.report.folder import prepare_folder, write_results
-from ascertain.report.page import draw_page
-from ascertain.report.plain import study_data
-from ascertain.report.record import Choice, Excerpt, Study, Table
+from ascertain.report.record import Table
 from ascertain.report.tables import is_text, show, to_csv, to_latex, to_markdown
 from ascertain_check import check
-from ascertain_paper.studies.story import tell
-from ascertain_paper.studies.story_run import live_through
+from ascertain_paper.report.folder import prepare_folder, write_results
+from ascertain_paper.report.page import draw_page
+from ascertain_paper.report.plain import study_data
+from ascertain_paper.studies.story.run import live_through
+from ascertain_paper.studies.story.study import tell
+from ascertain_paper.study import Excerpt, OpenChoice, Study
 from ascertain_paper.testbed.testbed import load_testbed
 from tests.conftest import ROOT
 from tests.test_report_figures import BARS, POINTS
@@ -53,7 +54,7 @@ STUDY = Study(
     tables=(TABLE,),
     figures=(POINTS, BARS),
     findings=("Found & told.",),
-    choices=(Choice("what", "this", "that"),),
+    choices=(OpenChoice("what", "this", "that"),),
     excerpts=(Excerpt("A log", "first <line>\nsecond\x1b[31m line", "a note"),),
     attachments={"proof.json": b"{}"},
 )

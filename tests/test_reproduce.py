@@ -13,24 +13,59 @@ import pytest
 import typer
 
 from ascertain.errors import AscertainError, FileError
-from ascertain.report.record import Choice, Excerpt, Figure, Series, Study, Table
-from ascertain_paper import registry
+from ascertain.report.record import Figure, Series, Table
+from ascertain_paper import reproduce
 from ascertain_paper.campaign.conditions import Conditions
-from ascertain_paper.registry import STUDIES, run_study
-from ascertain_paper.studies import replay
+from ascertain_paper.registry import StudyEntry, register
+from ascertain_paper.reproduce import run_study
+from ascertain_paper.studies import STUDIES, study_names
+from ascertain_paper.studies.replay import study as replay
+from ascertain_paper.study import Excerpt, OpenChoice, Study
 from ascertain_paper.testbed.settings import load_settings, parse_settings
 from ascertain_paper.testbed.testbed import Testbed, load_testbed
-from ascertain_paper.verbs.reproduce import NAMES, command
+from ascertain_paper.verbs.reproduce import command
 from tests.conftest import ROOT
 from tests.test_cli import complaint, run
 
 
-def test_every_study_has_a_name_on_the_command_line_and_a_module() -> None:
+def test_every_study_has_a_name_on_the_command_line_a_folder_and_a_function() -> None:
     from importlib import import_module
 
-    assert list(NAMES) == [*STUDIES, "all"]
-    for module in STUDIES.values():
-        assert callable(import_module(f"ascertain_paper.studies.{module}").study)
+    folders = {path.parent.name for path in (ROOT / "src" / "ascertain_paper" / "studies").glob("*/__init__.py")}
+    assert folders == set(STUDIES)
+    names = ("story", "controller", "confirmation", "replay", "speculation", "invariants", "audit")
+    assert study_names() == names
+    assert f"One of {', '.join(names)}, all." in " ".join(run("reproduce", "--help").stdout.replace("│", "").split())
+    for entry in STUDIES.values():
+        module, _, function = entry.function.partition(":")
+        assert callable(getattr(import_module(module), function))
+
+
+def small_study(conditions: Conditions) -> Study:
+    """What the function of a study's entry does: from the conditions to the record."""
+    table = Table("sizes", "Sizes", ("what", "number"), (("bits", conditions.settings.num_bits),))
+    return Study(
+        name="sizes", title="Sizes", settings_hash=conditions.settings.hash, quick=conditions.quick, seconds=0.0,
+        rows=({"bits": conditions.settings.num_bits},), tables=(table,), findings=("Here are the sizes.",),
+    )  # fmt: skip
+
+
+def test_a_study_from_elsewhere_is_named_on_the_command_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setitem(STUDIES, "sizes", STUDIES["story"])  # so that the entry is removed at the end
+    del STUDIES["sizes"]
+    with pytest.raises(FileError, match="'sizes' is not known"):
+        command("sizes", settings="small")
+    register(StudyEntry("sizes", order=8, function=f"{__name__}:small_study"))
+    assert study_names()[-1] == "sizes"
+    command("sizes", settings="small", out=tmp_path, workers=1)
+    assert "Here are the sizes." in capsys.readouterr().out
+    page = (tmp_path / "report.html").read_text()
+    assert "Here are the sizes." in page and "ascertain reproduce sizes --settings small" in page
+    assert (tmp_path / "sizes.csv").exists() and (tmp_path / "sizes.json").exists()
+    with pytest.raises(FileError, match="there is a study 'sizes' already"):
+        register(StudyEntry("sizes", order=9, function="elsewhere:study"))
 
 
 def test_the_story_prints_its_tables_and_json_gives_its_facts(tmp_path: Path) -> None:
@@ -51,7 +86,7 @@ def test_the_story_prints_its_tables_and_json_gives_its_facts(tmp_path: Path) ->
 def test_every_key_of_a_study_as_json_is_documented(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "formats.md").read_text().partition("### What `reproduce --json` prints")[2]
     assert page
-    kinds = (Study, Table, Figure, Series, Choice, Excerpt)
+    kinds = (Study, Table, Figure, Series, OpenChoice, Excerpt)
     keys = {"study", *(field.name for kind in kinds for field in fields(kind))}
     assert sorted(key for key in keys if f"`{key}`" not in page) == []
     command("replay", settings="small", out=tmp_path, workers=1)
@@ -137,7 +172,8 @@ def test_all_studies_resumed_after_single_ones_compute_nothing_twice_and_make_on
         raise AssertionError(case)
 
     monkeypatch.setattr(replay, "replay_operation", refuse)
-    monkeypatch.setattr(registry, "STUDIES", {name: STUDIES[name] for name in ("story", "replay")})
+    for name in set(STUDIES) - {"story", "replay"}:
+        monkeypatch.delitem(STUDIES, name)
     command("all", settings="small", out=tmp_path, resume=True, workers=1)
     page = (tmp_path / "report.html").read_text()
     assert 'id="story"' in page and 'id="replay"' in page
@@ -184,7 +220,7 @@ def test_an_alarm_ends_with_exit_code_one(
             alarms=("an answer is WRONG",),
         )  # fmt: skip
 
-    monkeypatch.setattr(registry, "run_study", alarmed)
+    monkeypatch.setattr(reproduce, "run_study", alarmed)
     with pytest.raises(typer.Exit) as ended:
         command("all", settings="small", out=tmp_path)
     assert ended.value.exit_code == 1
@@ -202,7 +238,7 @@ def test_a_study_knows_the_command_that_makes_it_again(
     changes: dict[str, Any], typed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from ascertain_paper.campaign.engines import start_engine
-    from ascertain_paper.studies import invariants
+    from ascertain_paper.studies.invariants import study as invariants
 
     def nothing(conditions: Conditions) -> Study:
         return Study(name="x", title="x", settings_hash="", quick=conditions.quick, seconds=0, rows=(), tables=())

@@ -18,17 +18,14 @@ from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.observer.staged import Observer
-from ascertain.report.record import Study
 from ascertain.task.bank import Bank
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
-from ascertain_paper.studies import guarantee_removed
-from ascertain_paper.studies.controller import Controller, settle_on_stream
-from ascertain_paper.studies.coverage import cover_blocks
-from ascertain_paper.studies.guarantee import FULL, Sizes, audit_guarantee
-from ascertain_paper.studies.guarantee_compiling import count_vain
-from ascertain_paper.studies.guarantee_noise import observe_noise
-from ascertain_paper.studies.guarantee_removed import (
+from ascertain_paper.studies.audit import removed as audit_removed
+from ascertain_paper.studies.audit.compiling import count_vain
+from ascertain_paper.studies.audit.coverage import cover_blocks
+from ascertain_paper.studies.audit.noise import observe_noise
+from ascertain_paper.studies.audit.removed import (
     SEPARATING,
     audit_block,
     audit_blocks,
@@ -38,8 +35,11 @@ from ascertain_paper.studies.guarantee_removed import (
     stand_against,
     without,
 )
-from ascertain_paper.studies.guarantee_sampling import AFTER, BEFORE, FALLBACK, NOMINAL, READWISE, WHOLE
-from ascertain_paper.studies.guarantee_tables import Found, summarise
+from ascertain_paper.studies.audit.sampling import AFTER, BEFORE, FALLBACK, NOMINAL, READWISE, WHOLE
+from ascertain_paper.studies.audit.study import FULL, Sizes, audit_guarantee
+from ascertain_paper.studies.audit.tables import Found, summarise
+from ascertain_paper.studies.observing import Controller, settle_on_stream
+from ascertain_paper.study import Study
 from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import load_testbed
 from tests.reference.auditing import evidence_along
@@ -129,7 +129,7 @@ def test_what_stands_against_the_truth_with_separating_probes_is_followed_along_
         kept.append(settle_on_stream(*arguments))
         return kept[0]
 
-    monkeypatch.setattr(guarantee_removed, "settle_on_stream", settle)
+    monkeypatch.setattr(audit_removed, "settle_on_stream", settle)
     testbed = load_testbed("small")
     operation = testbed.draw(list(testbed.block_slots("audit", 1))[2])
     compiled = compile_bank(testbed.logged(operation))
@@ -172,7 +172,7 @@ def test_separating_probes_are_run_on_as_many_blocks_as_are_asked_for(monkeypatc
     def note(_: object, __: object, played: tuple[Controller, ...]) -> list[str]:
         return [each.name for each in played]
 
-    monkeypatch.setattr(guarantee_removed, "audit_operation", note)
+    monkeypatch.setattr(audit_removed, "audit_operation", note)
     found = [names for names in audit_blocks(conditions(), 7, 2) if names]
     alone, more = [READWISE.name], [READWISE.name, *(each.name for each in SEPARATING)]
     assert found == [more, alone, alone, more, alone, alone, alone]

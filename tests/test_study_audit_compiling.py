@@ -10,14 +10,14 @@ import pytest
 
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
-from ascertain_paper.studies.guarantee_compiling import (
+from ascertain_paper.studies.audit.compiling import (
     compute_crossing,
     count_vain,
     disagrees,
     find_boundary,
     watch_triggers,
 )
-from ascertain_paper.studies.guarantee_parts import binomial_limits
+from ascertain_paper.studies.uncertainty import binomial_limits
 from ascertain_paper.testbed.settings import load_settings
 from tests.reference.auditing import crossing_probability
 

@@ -17,11 +17,11 @@ from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.probing import FixedSchedule
 from ascertain.model.named import register
 from ascertain.task.bank import nominal_bank
-from ascertain_paper.studies import guarantee_noise, guarantee_sampling
-from ascertain_paper.studies.guarantee import FULL
-from ascertain_paper.studies.guarantee_noise import ACTUAL, noise_cases, risk_at, sample_wrong_noise
-from ascertain_paper.studies.guarantee_parts import DELTA, binomial_limits, judge
-from ascertain_paper.studies.guarantee_sampling import (
+from ascertain_paper.studies.audit import noise as audit_noise
+from ascertain_paper.studies.audit import sampling as audit_sampling
+from ascertain_paper.studies.audit.noise import ACTUAL, noise_cases, risk_at, sample_wrong_noise
+from ascertain_paper.studies.audit.parts import DELTA, judge
+from ascertain_paper.studies.audit.sampling import (
     AFTER,
     BEFORE,
     FALLBACK,
@@ -33,7 +33,9 @@ from ascertain_paper.studies.guarantee_sampling import (
     sample_stage,
     stage_cases,
 )
-from ascertain_paper.studies.guarantee_sampling_tables import sampled_row, sampling_part
+from ascertain_paper.studies.audit.sampling_tables import sampled_row, sampling_part
+from ascertain_paper.studies.audit.study import FULL
+from ascertain_paper.studies.uncertainty import binomial_limits
 from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import load_testbed
 from tests.reference.auditing import count_wrong
@@ -118,8 +120,8 @@ def test_no_two_audits_share_their_random_numbers(monkeypatch: pytest.MonkeyPatc
     def few(*arguments: Any) -> list[int]:
         return list(range(arguments[-1]))
 
-    monkeypatch.setattr(guarantee_sampling, "audit", note)
-    for module in (guarantee_sampling, guarantee_noise):
+    monkeypatch.setattr(audit_sampling, "audit", note)
+    for module in (audit_sampling, audit_noise):
         monkeypatch.setattr(module, "hardest_truths", few)  # the same for all banks, so that the truth tells none apart
     first = run()
     assert len(first) >= 24 + 6 + 4 + 24

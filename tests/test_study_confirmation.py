@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from ascertain.report.record import Study
+from ascertain_paper.calibration import calibrate_testbed
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
-from ascertain_paper.studies import confirmation, confirmation_tables
-from ascertain_paper.studies.beside import Beside
-from ascertain_paper.studies.calibration import calibrate_testbed
-from ascertain_paper.studies.confirmation import SHELLS, confirm_operation, evaluation_slots
-from ascertain_paper.studies.confirmation_compilers import COMPILERS, compiler_row, direct_table
+from ascertain_paper.studies.comparison import Comparison
+from ascertain_paper.studies.confirmation import study as confirmation
+from ascertain_paper.studies.confirmation import tables as confirmation_tables
+from ascertain_paper.studies.confirmation.compilers import COMPILERS, compiler_row, direct_table
+from ascertain_paper.studies.confirmation.study import SHELLS, confirm_operation, evaluation_slots
+from ascertain_paper.study import Study
 from ascertain_paper.testbed.operations import Slot
 from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import Testbed
@@ -184,7 +185,7 @@ def test_the_direct_compilers_savings_are_recounted_where_it_proved_early() -> N
     failed = {"evaluations": 1050, "early_proof": False, "probe_evaluations": 50}
     results = [operation(proved)] * 3 + [operation(failed)] + [operation(None)]
     rows = [compiler_row(name, results) for name in COMPILERS]
-    table = {row[0]: row[1] for row in direct_table(results, rows, Beside(comparable=True)).rows}
+    table = {row[0]: row[1] for row in direct_table(results, rows, Comparison(comparable=True)).rows}
     assert table["early proofs"] == "3/4"
     assert table["evaluations against enumeration, %"] == pytest.approx(100 * (1350 / 4000 - 1))
     assert table["the same where it proved early, %"] == pytest.approx(-90)

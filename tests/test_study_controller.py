@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from ascertain.report.record import Study
 from ascertain.task.canonical import canonical_bytes
 from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.engines import start_engine
-from ascertain_paper.studies.controller import EQUAL, OURS, PAPER, control_operation
-from ascertain_paper.studies.controller_tables import summarise_controllers
-from ascertain_paper.studies.switching import LEVELS, NUMERATORS, median_contradicted, switching_table
+from ascertain_paper.studies.controller.measure import EQUAL, OURS, PAPER, control_operation
+from ascertain_paper.studies.controller.study import summarise_controllers
+from ascertain_paper.studies.controller.switching import LEVELS, NUMERATORS, median_contradicted, switching_table
+from ascertain_paper.study import Study
 from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import load_testbed
 from tests.reference.bank import compile_naively

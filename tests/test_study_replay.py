@@ -10,9 +10,9 @@ from ascertain.task.canonical import canonical_bytes
 from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
-from ascertain_paper.studies import replay
-from ascertain_paper.studies.controller import Controller
-from ascertain_paper.studies.replay import STAGED, replay_operation, summarise_replay
+from ascertain_paper.studies.observing import Controller
+from ascertain_paper.studies.replay import study as replay
+from ascertain_paper.studies.replay.study import STAGED, replay_operation, summarise_replay
 from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import load_testbed
 from tests.reference.confirming import list_shells

@@ -15,13 +15,13 @@ from ascertain.bank.shells import bank_shells
 from ascertain.errors import TaskError
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
-from ascertain_paper.studies import speculation
-from ascertain_paper.studies.beside import Beside
-from ascertain_paper.studies.controller import observer_settings, settle_on_stream
-from ascertain_paper.studies.speculation import READWISE, STAGED, measure_operation, speculation_slots
-from ascertain_paper.studies.speculation_beside import advantage, advantage_error, beside_table
-from ascertain_paper.studies.speculation_tables import extra_reads, time_operation
-from ascertain_paper.studies.speculation_timeline import (
+from ascertain_paper.studies.comparison import Comparison
+from ascertain_paper.studies.observing import observer_settings, settle_on_stream
+from ascertain_paper.studies.speculation import study as speculation
+from ascertain_paper.studies.speculation.comparison import advantage, advantage_error, beside_table
+from ascertain_paper.studies.speculation.study import READWISE, STAGED, measure_operation, speculation_slots
+from ascertain_paper.studies.speculation.tables import extra_reads, time_operation
+from ascertain_paper.studies.speculation.timeline import (
     STRATEGIES,
     Moment,
     Timed,
@@ -30,7 +30,7 @@ from ascertain_paper.studies.speculation_timeline import (
     spend,
     spend_all,
 )
-from ascertain_paper.studies.speculation_worker import CompileWorker
+from ascertain_paper.studies.speculation.worker import CompileWorker
 from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import load_testbed
 from tests.reference.timeline import Deed, play
@@ -226,7 +226,7 @@ def test_small_advantages_are_judged_by_their_error_and_signs_by_theirs() -> Non
              "advantage_percent": str(gain), "advantage_error": error}
             for ms in (1, 10, 100)
         ]  # fmt: skip
-        table = beside_table(rows, timed, Fraction(12_780), Beside(comparable=comparable))
+        table = beside_table(rows, timed, Fraction(12_780), Comparison(comparable=comparable))
         return {str(row[0]): row[-1] for row in table.rows}
 
     wall = "wall clock less than readwise at {} ms a read, %"

@@ -1,11 +1,10 @@
-"""What a study found, as plain records: tables, figures and sentences. Reports draw them and compute nothing."""
+"""Tables and figures as plain records, which reports draw; they compute nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias, final
+from typing import Literal, TypeAlias, final
 
 Cell: TypeAlias = str | int | float | Fraction | None
 """What stands in a table; None where nothing does."""
@@ -53,54 +52,3 @@ class Figure:
     log_x: bool = False
     log_y: bool = False
     note: str = ""
-
-
-@final
-@dataclass(frozen=True)
-class Excerpt:
-    """Lines that are shown as they are: part of a log, what a program printed."""
-
-    title: str
-    text: str
-    note: str = ""
-
-
-@final
-@dataclass(frozen=True)
-class Choice:
-    """Something that the paper leaves open: what was chosen here, and what that does to the figures."""
-
-    question: str
-    chosen: str
-    effect: str
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Study:
-    """The whole of one study: what `--json` prints and what a section of the report shows."""
-
-    name: str
-    title: str
-    settings_hash: str
-    quick: bool
-    seconds: float
-    rows: tuple[Mapping[str, Any], ...]
-    tables: tuple[Table, ...]
-    figures: tuple[Figure, ...] = ()
-    findings: tuple[str, ...] = ()
-    """What was found, a sentence each."""
-    alarms: tuple[str, ...] = ()
-    """What should not have been found; none, if all is well."""
-    choices: tuple[Choice, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    excerpts: tuple[Excerpt, ...] = ()
-    command: str = ""
-    """What makes it again; the registry knows."""
-    attachments: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
-    """Files that belong to the study, by name, such as a certificate; they are written beside the page."""
-
-
-def mean(values: Sequence[int]) -> Fraction:
-    """The mean, exactly."""
-    return Fraction(sum(values), len(values))

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar, final
 from urllib.parse import urlsplit
 
 from ascertain.errors import FileError, import_extra
-from ascertain_paper.campaign.following import follow
+from ascertain_paper.campaign.orphans import end_with_parent
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -70,17 +70,17 @@ class _Local:
             return
         joblib = import_extra("joblib", "paper")
         parallel: Any = joblib.Parallel(n_jobs=self.workers, return_as="generator_unordered")
-        work = joblib.delayed(_follow_and_apply)
+        work = joblib.delayed(_apply_in_worker)
         yield from parallel(work(os.getpid(), function, place, item) for place, item in enumerate(items))
 
     def close(self) -> None:
         """Worker processes are joblib's, and end by themselves."""
 
 
-def _follow_and_apply(
+def _apply_in_worker(
     parent: int, function: Callable[[Item], Result], place: int, item: Item
 ) -> tuple[int, Result]:  # pragma: no cover  # in another process
-    follow(parent)
+    end_with_parent(parent)
     return place, function(item)
 
 

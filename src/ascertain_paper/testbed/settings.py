@@ -113,6 +113,15 @@ class Settings:
         _require(0 <= family.active <= self.operations_per_family, where, "a quota within its operations")
 
 
+SHIPPED = ("testbed", "small")
+"""Settings that have a name on the command line; the first is the default."""
+
+
+def find_settings(name: str) -> Settings:
+    """The settings that are shipped under this name, or those of a file."""
+    return load_settings(name) if name in SHIPPED else read_settings(name)
+
+
 def load_settings(name: str) -> Settings:
     """The settings that are shipped under that name: "testbed", or "small" for tests."""
     return parse_settings(files("ascertain_paper.testbed").joinpath(f"{name}.toml").read_text(encoding="utf-8"), name)

@@ -13,9 +13,7 @@ from ascertain_paper.verbs import need_paper
 
 if TYPE_CHECKING:
     from ascertain.bank.calibration_file import Calibration
-    from ascertain_paper.testbed.settings import Settings
 
-SHIPPED = ("testbed", "small")
 HEADER = ("shells", "blocks that take as many", "blocks that take as many or fewer")
 
 
@@ -52,11 +50,12 @@ def command(
     from ascertain.cli.show.output import print_json
     from ascertain.cli.show.problems import refuse_overwriting
     from ascertain.cli.show.progress import announce_compilation
-    from ascertain_paper.studies.calibration import calibrate_testbed
+    from ascertain_paper.calibration import calibrate_testbed
+    from ascertain_paper.testbed.settings import find_settings
     from ascertain_paper.testbed.testbed import make_testbed
 
     refuse_overwriting([out], [Path(settings)])
-    testbed = make_testbed(read_named_settings(settings))
+    testbed = make_testbed(find_settings(settings))
     announce_compilation()
     with counting("blocks") as progress:
         calibration = calibrate_testbed(
@@ -71,13 +70,6 @@ def command(
         _print(calibration, per_stratum)
     if calibration.whole.shells is None:
         raise typer.Exit(3)
-
-
-def read_named_settings(name: str) -> Settings:
-    """The settings that are shipped under this name, or those of a file."""
-    from ascertain_paper.testbed.settings import load_settings, read_settings
-
-    return load_settings(name) if name in SHIPPED else read_settings(name)
 
 
 def _print(calibration: Calibration, per_stratum: bool) -> None:

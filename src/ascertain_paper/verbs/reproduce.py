@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ascertain.cli.options import AsJson
-from ascertain.errors import FileError, did_you_mean
+from ascertain.errors import FileError
+from ascertain_paper.studies import choose_studies, study_names
 from ascertain_paper.verbs import need_paper
 
 if TYPE_CHECKING:
-    from ascertain.report.record import Study
     from ascertain.types import Progress
-
-NAMES = ("story", "controller", "confirmation", "replay", "speculation", "invariants", "audit", "all")
+    from ascertain_paper.study import Study
 
 
 def command(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help=f"One of {', '.join(NAMES)}.")],
+    study: Annotated[str, typer.Argument(metavar="STUDY", help=f"One of {', '.join(study_names())}, all.")],
     full: Annotated[bool, typer.Option("--full/--quick", help="The paper's size, or a small form of it.")] = False,
     exhaustive: Annotated[
         bool, typer.Option("--exhaustive", help="Compare the direct compiler on every operation too: twice the time.")
@@ -57,21 +56,20 @@ def command(
     from ascertain.cli.show.counting import counting
     from ascertain.cli.show.output import print_json
     from ascertain.cli.show.progress import announce_compilation
-    from ascertain.report.folder import prepare_folder, write_results
     from ascertain_paper.campaign.conditions import Conditions
     from ascertain_paper.campaign.engines import start_engine
     from ascertain_paper.campaign.frozen import name_folder
     from ascertain_paper.campaign.parquet import import_parquet
-    from ascertain_paper.registry import STUDIES, run_study
-    from ascertain_paper.verbs.calibrate import read_named_settings
+    from ascertain_paper.report.folder import prepare_folder, write_results
+    from ascertain_paper.reproduce import run_study
+    from ascertain_paper.testbed.settings import find_settings
 
-    if study not in NAMES:
-        raise FileError(f"study: {study!r} is not known{did_you_mean(study, NAMES)}; known are {', '.join(NAMES)}")
+    chosen = choose_studies(study)
     if out is None and (latex or resume or label or parquet):
         raise FileError("--latex, --resume, --study and --parquet say what happens in a folder; give it with --out")
     if parquet:
         import_parquet()
-    frozen = read_named_settings(settings)
+    frozen = find_settings(settings)
     if out is not None:
         out = name_folder(out, label)
         prepare_folder(out)
@@ -93,11 +91,11 @@ def command(
             parquet=parquet,
             progress=progress,
         )
-        studies = [run_study(name, conditions) for name in (STUDIES if study == "all" else (study,))]
+        studies = [run_study(name, conditions) for name in chosen]
     if out is not None:
         write_results(out, studies, latex=latex)
     if as_json:
-        from ascertain.report.plain import study_data
+        from ascertain_paper.report.plain import study_data
 
         print_json("reproduce", study_data(studies[0]) if study != "all" else {"studies": [*map(study_data, studies)]})
     else:

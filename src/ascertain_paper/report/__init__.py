@@ -1,0 +1,1 @@
+"""The page and the files of studies, drawn from their records."""

@@ -1,0 +1,200 @@
+"""The paper's large benchmark: how many score shells a bank must keep, and what keeping so few costs and saves.
+
+Calibration blocks come first and fix J, the number of shells that covers each of them whole. Evaluation blocks are
+drawn under another name. Every one of their operations is active, is compiled, and is verified on its fresh stream by
+three banks: all shells, the paper's first eight, and the first J, the nominal endpoint always included; and, to tell
+what weights do, by all shells and the first eight with all candidates weighted alike. A bank is scored from the first
+reading, as a fallback that begins there would be, at the fallback's share of the risk (`staged_risk` of the settings):
+no nominal stage comes first.
+
+The compilers are compared on the same operations: merging with enumeration, whole map with whole map, on all of them;
+merging with the direct compiler, on the first eight shells, on as many as the form allows (see `direct_limit`), as it
+takes longer than both others together.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ascertain.bank.calibration_file import Calibration
+from ascertain.bank.candidates import Compiled, shell_starts
+from ascertain.bank.compile import compile_bank
+from ascertain.bank.operation import Operation
+from ascertain.bank.shells import bank_shells, rank_state
+from ascertain.bank.weights import DEFAULT, WEIGHTINGS, Weighting
+from ascertain.observer.settings import ObserverSettings
+from ascertain.task.bank import Bank
+from ascertain_paper.calibration import PURPOSE, name_stratum, rank_block
+from ascertain_paper.campaign.campaign import run_campaign
+from ascertain_paper.campaign.conditions import Conditions, testbed_of
+from ascertain_paper.studies.confirmation.tables import summarise_confirmation
+from ascertain_paper.studies.observing import outcome, pose_endpoint, same_map, settle_on_stream, slot_data
+from ascertain_paper.study import Study
+from ascertain_paper.testbed.operations import DrawnOperation, Slot
+from ascertain_paper.testbed.testbed import Testbed
+
+SHELLS = 8
+"""The paper's J."""
+EVALUATION = "evaluation"
+"""The name that evaluation blocks are drawn under."""
+BLOCKS = {"quick": (8, 2), "full": (100, 100)}
+"""Of each form: blocks for calibration and for evaluation."""
+DIRECT = {"quick": 2, "full": 20}
+"""Of each form: how many operations the direct compiler is compared on, unless it is to be all."""
+
+
+def study(conditions: Conditions) -> Study:
+    """Calibrate, fix J, and confirm on fresh blocks."""
+    began = time.monotonic()
+    calibration = calibrate(conditions)
+    results = confirm_operations(conditions, calibration.whole.shells)
+    return summarise_confirmation(
+        conditions.settings,
+        calibration,
+        results,
+        quick=conditions.quick,
+        exhaustive=conditions.exhaustive,
+        seconds=time.monotonic() - began,
+    )
+
+
+def calibrate(conditions: Conditions) -> Calibration:
+    """The calibration of the testbed on this form's number of blocks."""
+    testbed, number = conditions.testbed, BLOCKS[conditions.form][0]
+    cases = [(conditions.settings.text, block) for block in range(number)]
+    with conditions.store("confirmation-calibration" + _suffix(conditions)) as store:
+        progress = conditions.counting("calibration blocks")
+        ranks = run_campaign(rank_case, cases, conditions.engine, store=store, chunk=8, progress=progress)
+    settings = conditions.settings
+    return Calibration(
+        settings=settings.name,
+        settings_hash=settings.hash,
+        compiler="merging",
+        seeds=tuple(plant.seed for plant in settings.plants),
+        strata=tuple(name_stratum(testbed, slot) for slot in testbed.block_slots(PURPOSE, 0)),
+        blocks=tuple(f"{PURPOSE} {block}" for block in range(number)),
+        ranks=tuple(tuple(row) for row in ranks),
+    )
+
+
+def rank_case(case: tuple[str, int]) -> list[int | None]:
+    """The ranks of the true endpoints of one calibration block."""
+    text, block = case
+    return list(rank_block(testbed_of(text), PURPOSE, block, "merging"))
+
+
+def confirm_operations(conditions: Conditions, calibrated: int | None) -> list[dict[str, Any]]:
+    """All operations of the evaluation blocks, by the three banks and the compilers."""
+    slots = evaluation_slots(conditions.testbed, BLOCKS[conditions.form][1])
+    limit = direct_limit(conditions, len(slots))
+    text = conditions.settings.text
+    cases = [(text, slot, calibrated, number < limit) for number, slot in enumerate(slots)]
+    with conditions.store("confirmation" + _suffix(conditions)) as store:
+        progress = conditions.counting("operations")
+        return run_campaign(confirm_operation, cases, conditions.engine, store=store, chunk=64, progress=progress)
+
+
+def evaluation_slots(testbed: Testbed, blocks: int) -> list[Slot]:
+    """The places of the evaluation blocks, block by block."""
+    return [slot for block in range(blocks) for slot in testbed.block_slots(EVALUATION, block)]
+
+
+def direct_limit(conditions: Conditions, number: int) -> int:
+    """On how many of so many operations, from the first on, the direct compiler is compared."""
+    return number if conditions.exhaustive else min(number, DIRECT[conditions.form])
+
+
+def _suffix(conditions: Conditions) -> str:
+    return "-exhaustive" if conditions.exhaustive else ""
+
+
+def confirm_operation(case: tuple[str, Slot, int | None, bool]) -> dict[str, Any]:
+    """One operation. Apart from `microseconds` a pure function of the settings, the slot, J and what is compared."""
+    text, slot, calibrated, direct = case
+    testbed = testbed_of(text)
+    operation = testbed.draw(slot)
+    logged = testbed.logged(operation)
+    merged, merging_us = _compile_timed(logged, "merging")
+    listed, exhaustive_us = _compile_timed(logged, "exhaustive")
+    compilers = {
+        "merging": _work(merged),
+        "exhaustive": {**_work(listed), "equal": same_map(merged, listed)},
+    }
+    microseconds = {"merging": merging_us, "exhaustive": exhaustive_us}
+    if direct:
+        found, microseconds["direct"] = _compile_timed(logged, "direct", SHELLS)
+        compilers["direct"] = _work(found) | {
+            "equal": same_shells(found, merged, SHELLS),
+            "early_proof": bool(found.stats.early_proof),
+            "probe_evaluations": found.stats.probe_evaluations,
+        }
+    return {
+        "operation": slot_data(slot),
+        "rank": rank_state(merged, operation.true_endpoint),
+        "shells": merged.num_shells,
+        "banks": verify_banks(testbed, operation, merged, (None, SHELLS, calibrated)),
+        "uniform": verify_banks(testbed, operation, merged, (None, SHELLS), WEIGHTINGS["uniform"]),
+        "compilers": compilers,
+        "microseconds": microseconds,
+    }
+
+
+def verify_banks(
+    testbed: Testbed,
+    operation: DrawnOperation,
+    compiled: Compiled,
+    limits: Sequence[int | None],
+    weighting: Weighting = DEFAULT,
+) -> list[dict[str, Any]]:
+    """What the banks of so many first shells (None: of all) do on the operation's stream, in order."""
+    done: dict[int, dict[str, Any]] = {}
+    kept = [compiled.num_shells if limit is None else min(limit, compiled.num_shells) for limit in limits]
+    for number in kept:
+        if number not in done:
+            done[number] = _verify(testbed, operation, bank_shells(compiled, number, weighting))
+    return [done[number] for number in kept]
+
+
+def _verify(testbed: Testbed, operation: DrawnOperation, bank: Bank) -> dict[str, Any]:
+    settings = fallback_settings(testbed, operation)
+    observer = settle_on_stream(testbed, operation, testbed.stream(operation), settings, bank)
+    return {
+        "candidates": len(bank.states),
+        "verifier_steps": observer.counters.verifier_steps,
+        "reads": observer.counters.readings,
+        "outcome": outcome(operation, observer),
+    }
+
+
+def fallback_settings(testbed: Testbed, operation: DrawnOperation) -> ObserverSettings:
+    """A fallback that begins with the first reading: the bank alone, at the fallback's share of the risk."""
+    frozen = testbed.settings
+    return ObserverSettings(
+        question=pose_endpoint(testbed, operation.slot.plant),
+        alpha=frozen.staged_risk,
+        nominal=operation.nominal_endpoint,
+        policy="eager",
+        budget=frozen.stream_length,
+    )
+
+
+def same_shells(found: Compiled, whole: Compiled, shells: int) -> bool:
+    """Whether the one is the first shells of the other, state by state and score by score."""
+    starts = shell_starts(whole.score)
+    size = int(starts[shells]) if shells < starts.size else len(whole.score)
+    return np.array_equal(found.endpoint, whole.endpoint[:size]) and np.array_equal(found.score, whole.score[:size])
+
+
+def _compile_timed(logged: Operation, compiler: str, shells: int | None = None) -> tuple[Compiled, int]:
+    """What is compiled, and the microseconds of processor time that it took."""
+    began = time.process_time_ns()
+    compiled = compile_bank(logged, compiler, shells=shells)
+    return compiled, (time.process_time_ns() - began) // 1000
+
+
+def _work(compiled: Compiled) -> dict[str, Any]:
+    return {"evaluations": compiled.stats.evaluations, "model_steps": compiled.stats.model_steps}

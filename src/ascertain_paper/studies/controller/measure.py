@@ -1,0 +1,109 @@
+"""The paper's first table: six controllers on identical streams of the prospective operations, and ours below them.
+
+Every operation is decided by every controller on the readings that its own stream gives: noise belongs to the position
+in the stream, so that controllers that follow the stream's schedule see the same readings. The question is which state
+the operation ended in, among all states of the plant. The paper's six compile by enumeration; its counts are what they
+would have been charged, and the bank, which the merging compiler gives as well, is compared with its. How the paper
+weighs its candidates is not known: eager is run with equal weights besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ascertain.bank.candidates import Stats
+from ascertain.bank.compile import compile_bank, compiler_names
+from ascertain.bank.shells import bank_shells
+from ascertain.bank.weights import DEFAULT, WEIGHTINGS
+from ascertain.observer.staged import Observer
+from ascertain_paper.campaign.campaign import run_campaign
+from ascertain_paper.campaign.conditions import Conditions, testbed_of
+from ascertain_paper.studies.controller.switching import watch_switching
+from ascertain_paper.studies.observing import (
+    Controller,
+    observer_settings,
+    outcome,
+    pose_endpoint,
+    same_map,
+    settle_on_stream,
+    slot_data,
+)
+from ascertain_paper.testbed.operations import DrawnOperation
+
+PAPER = (
+    Controller("eager", "eager"),
+    Controller("staged", "staged"),
+    *(Controller(f"readwise {threshold}", "readwise", threshold) for threshold in (0, 10, 100, 1000)),
+)
+EQUAL = Controller("eager, equal weights", "eager", equal_weights=True)
+"""What the paper's eager may have been: every candidate of the bank weighs the same."""
+LIKE = "readwise 100"
+"""The paper's controller that ours are built on, and stand beside."""
+OURS = (
+    Controller("merging, readwise 100", "readwise", 100, "merging"),
+    Controller("merging, reuse 100", "reuse", 100, "merging"),
+    Controller("separating, readwise 100", "readwise", 100, "merging", separating=True),
+    Controller("separating, reuse 100", "reuse", 100, "merging", separating=True),
+)
+
+
+def control_operation(case: tuple[str, int, tuple[Controller, ...]]) -> dict[str, Any]:
+    """All controllers on one operation: a pure function of the testbed's settings and the operation's number."""
+    text, number, controllers = case
+    testbed = testbed_of(text)
+    operation = testbed.draw(list(testbed.slots())[number])
+    stream = testbed.stream(operation)
+    logged = testbed.logged(operation)
+    wanted = {"merging", *(controller.compiler for controller in controllers)}
+    compiled = {compiler: compile_bank(logged, compiler) for compiler in compiler_names() if compiler in wanted}
+    merged = compiled["merging"]
+    banks = {
+        equal: bank_shells(merged, merged.num_shells, WEIGHTINGS["uniform"] if equal else DEFAULT)
+        for equal in {controller.equal_weights for controller in controllers}
+    }
+    played: dict[Controller, Observer] = {}
+    runs: dict[str, Any] = {}
+    for controller in controllers:
+        # The compiler changes what is charged and nothing else, as the maps are equal.
+        alike = replace(controller, name="", compiler="merging")
+        if alike not in played:
+            settings = observer_settings(testbed, operation, controller)
+            played[alike] = settle_on_stream(testbed, operation, stream, settings, banks[controller.equal_weights])
+        runs[controller.name] = run_data(operation, played[alike], compiled[controller.compiler].stats)
+    plant = pose_endpoint(testbed, operation.slot.plant).model
+    return {
+        "operation": slot_data(operation.slot),
+        "active": operation.active,
+        "map_equal": all(same_map(merged, other) for other in compiled.values()),
+        "switching": watch_switching(plant, operation, stream) if operation.active else None,
+        "runs": runs,
+    }
+
+
+def run_data(operation: DrawnOperation, observer: Observer, stats: Stats) -> dict[str, Any]:
+    """A run as plain data; if it compiled, it is charged what that takes."""
+    counters = observer.counters
+    compile_steps = stats.model_steps * counters.compilations
+    return {
+        "reads": counters.readings,
+        "model_steps": counters.model_steps + compile_steps,
+        "compile_steps": compile_steps,
+        "evaluations": stats.evaluations * counters.compilations,
+        "world_steps": counters.world_steps,
+        "compilations": counters.compilations,
+        "fallback_after": observer.events[0].readings if observer.events else None,
+        "outcome": outcome(operation, observer),
+    }
+
+
+def control_operations(
+    conditions: Conditions, controllers: Sequence[Controller] = (*PAPER, EQUAL, *OURS)
+) -> list[dict[str, Any]]:
+    """The runs of all controllers on all prospective operations."""
+    number = len(list(conditions.testbed.slots()))
+    cases = [(conditions.settings.text, i, tuple(controllers)) for i in range(number)]
+    with conditions.store("controller") as store:
+        progress = conditions.counting("operations")
+        return run_campaign(control_operation, cases, conditions.engine, store=store, chunk=24, progress=progress)
