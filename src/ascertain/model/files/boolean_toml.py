@@ -76,7 +76,7 @@ def write_boolean(plant: BooleanPlant) -> str:
 
 
 def _read(text: str, where: str, _: Options) -> Read:
-    if "bits" not in text:  # most problem files: they need not be parsed to be told apart
+    if "bits" not in text and "model" in text:  # most problem files: they need not be parsed to be told apart
         raise NotAModel(f"{where}: 'bits' is missing; a Boolean plant needs it")
     return Read(parse_boolean(text, where))
 
