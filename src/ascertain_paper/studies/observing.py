@@ -7,10 +7,9 @@ from fractions import Fraction
 from typing import final
 
 import numpy as np
-from ascertain.observer.settings import PolicyName
 
 from ascertain.bank.candidates import Compiled
-from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.observer.staged import Act, Observer, start_observer
 from ascertain.policy.verdict import Certified
 from ascertain.task.bank import Bank
