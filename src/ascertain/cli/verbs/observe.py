@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ascertain.cli.options import AsJson, CertificateFile, ProblemFile
-from ascertain.plant import list_kinds
+from ascertain.problem import list_kinds
 
 if TYPE_CHECKING:
     from ascertain.pipeline.observe import Observed
