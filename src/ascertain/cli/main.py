@@ -46,6 +46,9 @@ VERBS: dict[str, Callable[..., None]] = {
     "task": task.command,
 }
 
+EPILOG = "What is guaranteed, and what is assumed: docs/guarantees.md"
+"""Stands below the help of every verb."""
+
 
 def guarded(verb: Callable[..., None]) -> Callable[..., None]:
     """The verb with every way it can end turned into one sentence on standard error and an exit code."""
@@ -125,7 +128,7 @@ def _options(
 def _add_verb(app: typer.Typer, found: EntryPoint) -> None:
     """A verb of another package; where that cannot be imported, one that says so, so that all others still work."""
     try:
-        app.command(found.name)(guarded(found.load()))
+        app.command(found.name, epilog=EPILOG)(guarded(found.load()))
     except Exception as reason:
         sentence = f"the verb {found.name!r} cannot be loaded ({type(reason).__name__}: {reason})"
 
@@ -148,7 +151,7 @@ def build() -> typer.Typer:
     )
     app.callback()(_options)
     for name, verb in VERBS.items():
-        app.command(name)(guarded(verb))
+        app.command(name, epilog=EPILOG)(guarded(verb))
     for found in sorted(entry_points(group="ascertain.verbs"), key=lambda found: found.name):
         _add_verb(app, found)
     return app
