@@ -1,8 +1,8 @@
 """What version 0.1.0 wrote is still read: certificates verify, journals are resumed, results and stores are taken up.
 
 The files in tests/data/v0.1.0 were written by that version: certificates by `solve`, `bounds`, `fingerprint` and
-`observe`; journals by finished runs, one that ran out of budget and one that was killed; a plan, a bank, a calibration, and the
-folder of a study.
+`observe`; journals by finished runs, one that ran out of budget and one that was killed; a plan, a bank, a calibration,
+and the folder of a study.
 """
 
 from __future__ import annotations
