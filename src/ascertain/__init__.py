@@ -107,7 +107,6 @@ if TYPE_CHECKING:
     from ascertain.evidence.probing import round_robin as round_robin
     from ascertain.evidence.probing import Separating as Separating
     from ascertain.evidence.belief_probing import SeparatingBeliefs as SeparatingBeliefs
-    from ascertain.evidence.audit import audit as audit
 
     # what may have happened
     from ascertain.bank.operation import Operation as Operation
@@ -242,7 +241,6 @@ _HOME = {
     "round_robin": "evidence.probing",
     "Separating": "evidence.probing",
     "SeparatingBeliefs": "evidence.belief_probing",
-    "audit": "evidence.audit",
     # what may have happened
     "Operation": "bank.operation",
     "pose_operation": "problem.operation",
