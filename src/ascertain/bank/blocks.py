@@ -13,23 +13,18 @@ import numpy as np
 from ascertain.bank.encoding import count_readings, encode
 from ascertain.bank.endpoints import Endpoints
 from ascertain.bank.operation import Operation, Window
-from ascertain.bank.score import clip_window, distance
+from ascertain.bank.score import clip_window
 from ascertain.errors import LimitError
+from ascertain.kernels.bank.best import distance
 from ascertain.kernels.bank.lists import Paths, move_paths, record_paths
-from ascertain.kernels.bank.slices import (
-    append_children,
-    finish_children,
-    record_block,
-    replace_block,
-    run_block,
-)
+from ascertain.kernels.bank.slices import append_children, finish_children, record_block, replace_block, run_block
 from ascertain.kernels.bank.steps import Tables
-from ascertain.kernels.model.boolean import WordArray
 from ascertain.model.boolean import BooleanPlant
+from ascertain.types import WordArray
 
 
 @final
-class Work:
+class Exploration:
     """What the blocks of one compilation share: the operation, the endpoints met, and counts of the work done."""
 
     def __init__(self, operation: Operation, endpoints: Endpoints) -> None:
@@ -66,13 +61,13 @@ class Work:
 
     def miss(self, replaced: int) -> int:
         """`so` of that many replacements."""
-        return distance(replaced, self.replacements)
+        return distance(replaced, *self.replacements)
 
 
 class AbstractBlock(ABC):
     """Paths with equally many replacements, at the same position."""
 
-    def __init__(self, work: Work, paths: int) -> None:
+    def __init__(self, work: Exploration, paths: int) -> None:
         self.work = work
         self.paths = paths
 
@@ -101,7 +96,7 @@ class AbstractBlock(ABC):
 class SlicedBlock(AbstractBlock):
     """Paths of a Boolean plant, 64 to a word."""
 
-    def __init__(self, work: Work, room: int, paths: int = 0) -> None:
+    def __init__(self, work: Exploration, room: int, paths: int = 0) -> None:
         super().__init__(work, paths)
         assert isinstance(work.operation.model, BooleanPlant)
         self.num_bits = work.operation.model.num_bits
@@ -111,7 +106,7 @@ class SlicedBlock(AbstractBlock):
         self.block: WordArray = np.zeros((rows, -(-room // 64)), dtype=np.uint64)
 
     @classmethod
-    def begin(cls, work: Work) -> Self:
+    def begin(cls, work: Exploration) -> Self:
         """The path that has done nothing yet."""
         root = cls(work, 1, 1)
         for bit in range(root.num_bits):
@@ -169,7 +164,7 @@ class SlicedBlock(AbstractBlock):
 class ListedBlock(AbstractBlock):
     """Paths of a machine, one by one."""
 
-    def __init__(self, work: Work, room: int, paths: int = 0) -> None:
+    def __init__(self, work: Exploration, room: int, paths: int = 0) -> None:
         super().__init__(work, paths)
         work.claim(16 * room)
         self.list = Paths(
@@ -179,7 +174,7 @@ class ListedBlock(AbstractBlock):
         )
 
     @classmethod
-    def begin(cls, work: Work) -> Self:
+    def begin(cls, work: Exploration) -> Self:
         """The path that has done nothing yet."""
         return cls(work, 1, 1)
 

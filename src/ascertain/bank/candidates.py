@@ -8,18 +8,19 @@ from typing import final
 
 import numpy as np
 
+from ascertain.bank.encoding import find_nominal
 from ascertain.bank.layers import MEMORY_LIMIT
 from ascertain.bank.operation import Operation
 from ascertain.bank.score import Score
 from ascertain.bank.witness import Witness, find_witnesses
 from ascertain.errors import TaskError
-from ascertain.kernels.model.boolean import WordArray
-from ascertain.types import LongArray, State
+from ascertain.kernels.bank.steps import Tables
+from ascertain.types import LongArray, State, WordArray
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Stats:
+class CompileStats:
     """What it took.
 
     An *evaluation* scores one path, or in merging one merged entry, at the end of the log. The direct compiler counts
@@ -66,7 +67,7 @@ class Compiled:
     """Where the log as sent ends; None when it cannot be done."""
     complete: bool
     """Whether every endpoint is listed, or those of the first shells only."""
-    stats: Stats
+    stats: CompileStats
 
     def shells(self) -> Iterator[Shell]:
         """The shells in order, one at a time."""
@@ -99,15 +100,15 @@ class Compiled:
 
 def list_candidates(
     operation: Operation,
-    state: WordArray,
-    score: LongArray,
-    nominal: State | None,
+    tables: Tables,
+    ranked: tuple[WordArray, LongArray],
     shells: int | None,
-    stats: Stats,
+    stats: CompileStats,
     *,
     seen_all: bool = True,
 ) -> Compiled:
-    """The first shells of ranked states, or all of them; `seen_all` says that no other state is an endpoint."""
+    """The first shells of states ranked by their scores, or all; `seen_all` says that no other state is an endpoint."""
+    state, score = ranked
     starts = shell_starts(score)
     size = len(score) if shells is None or shells >= starts.size else int(starts[shells])
     complete = seen_all and size == len(score)
@@ -118,7 +119,7 @@ def list_candidates(
         operation=operation,
         endpoint=endpoint,
         score=score,
-        nominal=nominal,
+        nominal=find_nominal(operation, tables),
         complete=complete,
         stats=stats,
     )

@@ -27,12 +27,12 @@ import numpy as np
 
 from ascertain.bank.encoding import count_readings
 from ascertain.bank.operation import Operation
-from ascertain.bank.score import clip_window
+from ascertain.bank.score import clip_window, score_counts
 from ascertain.errors import LimitError
 from ascertain.kernels._jit import is_compiled
-from ascertain.kernels.bank.merge import LARGEST, NO_COUNT, STEPS, Layer, Room, merge_positions
+from ascertain.kernels.bank.merge import LARGEST, NO_COUNT, STEPS, Layer, Room, merge_positions, nearest_counts
 from ascertain.kernels.bank.steps import TILE, Tables
-from ascertain.types import LongArray, Progress
+from ascertain.types import LongArray, Progress, WordArray
 
 MEMORY_LIMIT = 2**31
 SLICE = 64
@@ -151,3 +151,33 @@ def copy_layer(source: Layer, target: Layer) -> None:
     target.start[:] = source.start
     for old, new in zip(source[1:], target[1:], strict=True):
         new[:size] = old[:size]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """States in the order of their scores, and the counts of a path that attains each: one of fewest replacements."""
+
+    state: WordArray
+    score: LongArray
+    """`score[i]` is (mis, so + sy, max(so, sy)) of `state[i]`."""
+    replaced: LongArray
+    mis: LongArray
+    flips: LongArray
+
+
+def rank_layer(operation: Operation, layer: Layer) -> Ranked:
+    """The endpoints, from the layer after the last command: each with the least score of its paths, best first."""
+    state, mis = layer.state, layer.mis.astype(np.int64)
+    nearest = np.empty(state.size, dtype=np.int32)
+    nearest_counts(layer, *clip_window(operation.flip_window, "flips"), nearest)
+    flips = nearest.astype(np.int64)
+    replaced = np.repeat(np.arange(operation.max_replaced + 1), np.diff(layer.start))
+    score = score_counts(operation, mis, replaced, flips)
+    # One entry a state: the first where entries are sorted by state, then by score, then by number of replacements.
+    order = np.lexsort((replaced, score[:, 2], score[:, 1], score[:, 0], state))
+    first = np.ones(order.size, dtype=np.bool_)
+    first[1:] = state[order][1:] != state[order][:-1]
+    best = order[first]
+    best = best[np.lexsort((state[best], score[best, 2], score[best, 1], score[best, 0]))]
+    return Ranked(state[best], score[best], replaced[best], mis[best], flips[best])

@@ -16,9 +16,8 @@ from typing import final
 import numpy as np
 
 from ascertain.bank.encoding import encode, list_words
-from ascertain.bank.layers import MEMORY_LIMIT, Merger, layer_bytes
+from ascertain.bank.layers import MEMORY_LIMIT, Merger, Ranked, layer_bytes, rank_layer
 from ascertain.bank.operation import Operation, Replacement
-from ascertain.bank.ranking import Ranked, rank_layer
 from ascertain.kernels.bank.merge import Layer
 from ascertain.kernels.bank.steps import CONTRADICTED, TILE
 from ascertain.kernels.bank.trace import Trails, trace_back

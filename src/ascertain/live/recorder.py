@@ -17,7 +17,7 @@ from ascertain.certificate.chain import (
     stage_record,
     verdict_record,
 )
-from ascertain.observer.banks import CompileEffort
+from ascertain.observer.banks import CompileReport
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stages import Event
 from ascertain.policy.verdict import Verdict
@@ -100,5 +100,5 @@ class WatchedBank:
         return bank
 
     @property
-    def effort(self) -> CompileEffort | None:
-        return getattr(self._make_bank, "effort", None)
+    def report(self) -> CompileReport | None:
+        return getattr(self._make_bank, "report", None)

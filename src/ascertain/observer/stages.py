@@ -258,7 +258,7 @@ class Stages:
 
     def counters(self) -> Counters:
         """What the run has cost so far."""
-        effort = None if self._source is None or self.stage == "nominal" else self._source.effort
+        report = None if self._source is None or self.stage == "nominal" else self._source.report
         world, verifier, propagation = (
             spent + steps for spent, steps in zip(self._spent_steps, _steps_of(self.world), strict=True)
         )
@@ -267,14 +267,14 @@ class Stages:
             readings=self._num_readings,
             cost=self._cost,
             compilations=int(self.stage == "fallback"),
-            evaluations=0 if effort is None else effort.evaluations,
-            compile_steps=0 if effort is None else effort.model_steps,
+            evaluations=0 if report is None else report.stats.evaluations,
+            compile_steps=0 if report is None else report.stats.model_steps,
             propagation_steps=propagation,
             verifier_steps=verifier,
             world_steps=world,
             certified=int(isinstance(self.verdict, Certified)),
             abstained=int(isinstance(self.verdict, Abstained)),
-            map_equal=None if effort is None else effort.map_equal,
+            map_equal=None if report is None else report.map_equal,
         )
 
 

@@ -29,10 +29,10 @@ from typing import Literal, TypeAlias, final
 
 import numpy as np
 
-from ascertain.bank.candidates import Compiled, Stats, list_candidates
-from ascertain.bank.compiler import register
+from ascertain.bank.candidates import Compiled, CompileStats, list_candidates
+from ascertain.bank.compile import Compiler
 from ascertain.bank.compilers.exhaustive import explore, peak_bytes
-from ascertain.bank.encoding import count_paths, count_readings, encode, find_nominal
+from ascertain.bank.encoding import count_paths, count_readings, encode
 from ascertain.bank.endpoints import Endpoints
 from ascertain.bank.layers import MEMORY_LIMIT
 from ascertain.bank.operation import Operation
@@ -71,7 +71,6 @@ Outcome: TypeAlias = Literal["proved", "all", "failed"]
 """The first shells are proved; every path was evaluated; neither, and the search has been given up."""
 
 
-@register("direct")
 def compile_direct(
     operation: Operation,
     *,
@@ -84,7 +83,7 @@ def compile_direct(
     """The endpoints of the first `shells` shells, DEFAULT_SHELLS if it is not said how many."""
     started = time.perf_counter()
     wanted, paths = DEFAULT_SHELLS if shells is None else shells, count_paths(operation)
-    search = _Search(operation, wanted, memory_limit)
+    search = _NodeSearch(operation, wanted, memory_limit)
     outcome = search.run(max(probe_shells, wanted), probe_evaluations, progress, paths)
     endpoints, steps, evaluations = search.endpoints, search.model_steps, search.evaluations
     peak = search.peak_bytes
@@ -92,7 +91,7 @@ def compile_direct(
         work = explore(operation, memory_limit, progress)
         endpoints, steps, evaluations = work.endpoints, steps + work.model_steps, evaluations + work.evaluations
         peak += peak_bytes(work)
-    stats = Stats(
+    stats = CompileStats(
         compiler="direct",
         paths=paths,
         model_steps=steps,
@@ -103,14 +102,14 @@ def compile_direct(
         probe_evaluations=search.probed,
         evaluations_saved=max(0, paths - evaluations),
     )
-    state, score = endpoints.ranked()
-    return list_candidates(
-        operation, state, score, find_nominal(operation, search.tables), wanted, stats, seen_all=outcome != "proved"
-    )
+    return list_candidates(operation, search.tables, endpoints.ranked(), wanted, stats, seen_all=outcome != "proved")
+
+
+DIRECT = Compiler("direct", compile_direct)
 
 
 @final
-class _Search:
+class _NodeSearch:
     """Nodes still open, what has been seen, endpoints met, and how far it has come."""
 
     def __init__(self, operation: Operation, shells: int, memory_limit: int) -> None:
