@@ -16,8 +16,16 @@ from ascertain.bank.operation import Operation, Window
 from ascertain.bank.score import clip_window
 from ascertain.errors import LimitError
 from ascertain.kernels.bank.best import distance
-from ascertain.kernels.bank.lists import Paths, move_paths, record_paths
-from ascertain.kernels.bank.slices import append_children, finish_children, record_block, replace_block, run_block
+from ascertain.kernels.bank.blocks import (
+    Paths,
+    append_children,
+    finish_children,
+    move_paths,
+    record_block,
+    record_paths,
+    replace_block,
+    run_block,
+)
 from ascertain.kernels.bank.steps import Tables
 from ascertain.model.boolean import BooleanPlant
 from ascertain.types import WordArray

@@ -1,4 +1,4 @@
-"""Layers: all that may be so after t commands, and why so little of it has to be remembered.
+"""Layers: every way that an operation may stand after t commands, and why so little of it has to be kept.
 
 Forward over the log, a path so far is known by its state s, the number r of its replacements, the number m of trusted
 and the number f of ordinary readings that it contradicts. What may follow depends on s and r alone, and adds (dr, dm,
@@ -35,12 +35,15 @@ from ascertain.kernels.bank.steps import TILE, Tables
 from ascertain.types import LongArray, Progress, WordArray
 
 MEMORY_LIMIT = 2**31
+"""Two GiB, which a laptop can spare: room for some 30 million candidates."""
 SLICE = 64
-"""Positions between two looks at the world outside, while layers are small."""
+"""Positions of the log between two reports of progress, while layers are small."""
 WORK = 2**22
-"""Model steps that a slice should not exceed by much."""
+"""Model steps that a slice should not exceed by much: a fraction of a second, so that progress moves and Ctrl-C is
+heard."""
 INTERPRETED_WORK = 2**12
-"""The same while the kernel is interpreted, so that it may change before long."""
+"""The same while the kernel is interpreted, a thousand times slower: a kernel can change to its machine code only
+between two calls."""
 
 
 @final
@@ -87,6 +90,7 @@ class Merger:
         copy_layer(layer, self._here)
         at = first
         while at < last:
+            # A layer of n entries is taken for 8 n steps a position; the alternatives make it more or fewer.
             work = WORK if is_compiled(merge_positions) else INTERPRETED_WORK
             goal = min(last, at + max(1, min(SLICE, work // (1 + 8 * self._size))))
             reached = merge_positions(self.tables, self.low, at, goal, self._here, self._there, self._room)
@@ -119,6 +123,7 @@ class Merger:
 
     def _grow(self, size: int, at: int) -> None:
         """Room for layers of `size` entries, keeping the one that is there; refused beyond the limit."""
+        # While the old layer is copied both are there: two layers and the slots, and half as much again.
         size = 1 << (size - 1).bit_length()
         fresh = 2 * layer_bytes(self, size) + 8 * size
         kept = 2 * layer_bytes(self, size // 2) + 4 * size if self.peak_bytes else 0

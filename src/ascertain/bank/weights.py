@@ -61,7 +61,7 @@ def inverse_cube(sizes: Sequence[int]) -> tuple[Fraction, ...]:
 WEIGHTINGS = {
     shares.__name__: Weighting(shares.__name__, shares) for shares in (uniform, geometric, inverse_square, inverse_cube)
 }
-"""By name."""
+"""By name, as settings and commitments write them."""
 DEFAULT = WEIGHTINGS["inverse_cube"]
 """For a fallback: the nominal has been looked at and was not confirmed, so that its share is small."""
 

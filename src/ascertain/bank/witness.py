@@ -85,6 +85,7 @@ class _Tracer:
         if last - first == 1:
             self._step(layer, first)
             return
+        # `fan` pieces. The layers before them are made in order and kept; the last piece is traced first.
         piece = -(-(last - first) // self.fan)
         cuts = [*range(first, last, piece), last]
         layers = [layer]

@@ -37,6 +37,7 @@ _CLOSE = 1e-6
 """Logarithms nearer than this are compared exactly; they are accurate to about 1e-12 per thousand readings."""
 
 NominalT = TypeVar("NominalT")
+"""What stands for the nominal: a state, or the weights of a belief."""
 
 
 @dataclass

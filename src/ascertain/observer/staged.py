@@ -1,4 +1,4 @@
-"""The observer: Algorithm 1 of the paper as a thing that is told what happened and says what to do next.
+"""The observer: Algorithm 1 of the paper. It is given what was done and read, and returns what to do next.
 
     observer = start_observer(settings, make_bank)
     while isinstance(act := observer.next(), Act):
@@ -33,7 +33,7 @@ from ascertain.types import Action, Reading
 @final
 @dataclass(frozen=True)
 class Act:
-    """Do this action and tell what was read."""
+    """Do this action and report what was read."""
 
     action: Action
 

@@ -55,17 +55,19 @@ from ascertain.kernels.bank.seen import Seen, fill_seen
 from ascertain.types import LongArray, Progress
 
 DEFAULT_SHELLS = 8
+"""The paper's J, to which its calibration came."""
 PROBE_SHELLS = 16
+"""The paper's: twice J, so that the bar leaves room for shells that merge as scores fall."""
 PROBE_EVALUATIONS = 95_000
-"""These three are the paper's."""
+"""The paper's: a probe that has not met PROBE_SHELLS scores by then is given up."""
 SLICE = 512
-"""Evaluations between two looks at the shells."""
+"""Evaluations between two looks at the shells: looking sorts all scores met, which is quick beside so many."""
 ROOM = 1024
-"""For nodes and for what is seen, to begin with; a power of two."""
+"""For nodes and for what is seen, to begin with; a power of two, as the hash table must be."""
 NODE_BYTES = 60
-"""A node, and the pile that it may be the only one on."""
+"""A row of five integers and a state, 48 bytes, and 12 for the pile that the node may be the only one on."""
 SEEN_BYTES = 32
-"""What has been seen in a state at a place, with its slots, besides the bits of its flips."""
+"""A state, its place, two counts and two slots of an entry, besides the bits of its flips."""
 
 Outcome: TypeAlias = Literal["proved", "all", "failed"]
 """The first shells are proved; every path was evaluated; neither, and the search has been given up."""
@@ -143,6 +145,8 @@ class _NodeSearch:
         """Probe, then search below the bar."""
         bar = NO_SCORE
         while True:
+            # The threshold is b of the module's text, for the endpoints met so far. It falls as better paths come, and
+            # rises where two shells become one.
             scores = self.endpoints.distinct()
             threshold = self._threshold(scores)
             if bar == NO_SCORE:
@@ -165,6 +169,7 @@ class _NodeSearch:
                 threshold,
                 left,
             )
+            # A proof is about the threshold that the search was given: it stands if that is still the threshold.
             if why in (EMPTY, PROVED) and self._threshold(self.endpoints.distinct()) == threshold:
                 return self._conclude(why, bar, threshold)
             if why == FULL and not self._grow():
@@ -187,6 +192,7 @@ class _NodeSearch:
         best, seen, nodes = self.endpoints.best, self.seen, self.nodes
         if int(best.used[0]) == best.state.size:
             self.endpoints.grow()
+        # A node may lay as many children as it has, and is itself seen at every position on its way to the end.
         elif seen.state.size - int(seen.used[0]) < self.children + self.tables.sent.size:
             size = 1 << (seen.state.size + self.children + self.tables.sent.size).bit_length()
             if not self._claim(self._seen_bytes * size):
@@ -243,6 +249,7 @@ def _make_nodes(size: int, old: Open | None) -> Open:
         begin = old.state.size
         for before, after in zip(old, nodes, strict=True):
             after[: len(before)] = before
+    # Free nodes are a list: each names the next, and the last of the new ones the first that was free before.
     nodes.node[begin:, BELOW] = np.arange(begin + 1, size + 1)
     if old is not None:
         nodes.node[-1, BELOW] = old.used[FREE]

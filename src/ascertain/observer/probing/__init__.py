@@ -33,6 +33,7 @@ class ProbingRule:
 
 
 PROBING: Registry[ProbingRule] = Registry(ProbingRule, __name__, "ascertain.probing", lambda rule: [rule.name])
+"""Every probing rule by its name; those of this package stand in its modules."""
 
 
 def find_rule(name: str, question: AbstractQuestion) -> ProbingRule:
