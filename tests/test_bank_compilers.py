@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.compilers.direct import compile_direct
-from ascertain.bank.compilers.exhaustive import compile_exhaustive
 from ascertain.bank.encoding import count_paths
 from ascertain.bank.endpoints import unpack
 from ascertain.bank.operation import Operation
@@ -142,7 +141,7 @@ def test_windows_of_any_size_are_exact_on_long_logs(low: int) -> None:
         replacement_window=(1, 1),
         flip_window=(low, low + low % 3),
     )
-    merging, exhaustive = compile_bank(operation), compile_exhaustive(operation)
+    merging, exhaustive = compile_bank(operation), compile_bank(operation, "exhaustive")
     assert same(merging, exhaustive)
     assert merging.num_shells > 1
     assert same(compile_direct(operation, shells=3), compile_bank(operation, shells=3))

@@ -13,19 +13,21 @@ from typer.testing import CliRunner
 
 from ascertain.bank.candidates import Compiled
 from ascertain.bank.compile import COMPILERS, Compiler, compile_bank, compiler_names
+from ascertain.bank.compilers.merging import compile_merging
 from ascertain.bank.operation import Operation
 from ascertain.cli.main import build
 from ascertain.errors import AscertainError, TaskError
 from ascertain.observer.banks import OperationBank
+from ascertain.types import Progress
 from tests.conftest import ROOT
 from tests.test_bank_operation import small_operation
 
 EXAMPLE = ROOT / "examples" / "operation"
 
 
-def compile_renamed(operation: Operation, **options: Any) -> Compiled:
+def compile_renamed(operation: Operation, shells: int | None, memory_limit: int, progress: Progress | None) -> Compiled:
     """The merging compiler under another name."""
-    compiled = compile_bank(operation, **options)
+    compiled = compile_merging(operation, shells, memory_limit, progress)
     return replace(compiled, stats=replace(compiled.stats, compiler="renamed"))
 
 

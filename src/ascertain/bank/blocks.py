@@ -47,7 +47,12 @@ class Exploration:
         self.model_steps = 0
         self.evaluations = 0
         self.block_bytes = 0
-        """Of the largest block."""
+        """The size of the largest block."""
+
+    @property
+    def peak_bytes(self) -> int:
+        """The blocks that were alive together, one for each number of replacements, and the endpoints."""
+        return self.block_bytes * (self.operation.max_replaced + 1) + self.endpoints.nbytes
 
     def claim(self, nbytes: int) -> None:
         """Make sure that a block of that many bytes may be made."""
@@ -97,7 +102,7 @@ class AbstractBlock(ABC):
 
     @abstractmethod
     def finish(self, t: int, replaced: int) -> None:
-        """For every alternative at position t: these paths after it and all that was sent then, recorded."""
+        """Replace by every alternative at position t in turn, follow what was sent to the end, record the endpoints."""
 
 
 @final

@@ -21,7 +21,7 @@ from ascertain.types import LongArray, State, WordArray
 @final
 @dataclass(frozen=True, kw_only=True)
 class CompileStats:
-    """What it took.
+    """What a compilation took.
 
     An *evaluation* scores one path, or in merging one merged entry, at the end of the log. The direct compiler counts
     every partial path that it follows, to the end or until another has been there before it.
@@ -34,15 +34,15 @@ class CompileStats:
     evaluations: int
     seconds: float
     peak_bytes: int
-    """Of the arrays that are worked in."""
+    """The most memory that the arrays took which were worked in."""
     early_proof: bool | None = None
-    """Of the direct compiler: whether it proved its shells, and did not have to evaluate all paths after all."""
+    """Direct compiler: whether it proved its shells; otherwise all paths were evaluated after all."""
     probe_evaluations: int = 0
-    """Of the direct compiler: how many evaluations came before a threshold was proposed or given up."""
+    """Direct compiler: how many evaluations came before a threshold was found or given up."""
     evaluations_saved: int = 0
-    """Of the direct compiler: how many fewer than paths."""
+    """Direct compiler: how many fewer evaluations than there are paths."""
     largest_layer: int = 0
-    """Of merging: entries of the largest layer."""
+    """Merging compiler: how many entries the largest layer had."""
 
 
 @final
@@ -126,7 +126,7 @@ def list_candidates(
 
 
 def shell_starts(score: LongArray) -> LongArray:
-    """Where each shell begins in rows of scores in order."""
+    """The positions where the shells begin, in rows of scores that are in order."""
     fresh = np.ones(len(score), dtype=np.bool_)
     fresh[1:] = (score[1:] != score[:-1]).any(axis=1)
     return np.flatnonzero(fresh)

@@ -6,8 +6,9 @@ Compilers differ in what the answer takes, never in the answer. To add one, writ
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import TypeAlias, final
 
 from ascertain.bank.candidates import Compiled
 from ascertain.bank.layers import MEMORY_LIMIT
@@ -20,20 +21,9 @@ DEFAULT_COMPILER = "merging"
 """The one that takes fewest model steps: 1.6 million where the exhaustive one takes 302 million on the testbed."""
 
 
-class CompileFunction(Protocol):
-    """The candidates of an operation, all of them or those of the first `shells` shells.
-
-    `memory_limit` is in bytes; `progress` is called with how much of how much is done.
-    """
-
-    def __call__(
-        self,
-        operation: Operation,
-        *,
-        shells: int | None = ...,
-        memory_limit: int = ...,
-        progress: Progress | None = ...,
-    ) -> Compiled: ...
+CompileFunction: TypeAlias = Callable[[Operation, int | None, int, Progress | None], Compiled]
+"""From an operation to its candidates: all of them, or those of as many first shells as the second argument says. The
+others are a memory limit in bytes and what is called with how much of how much is done."""
 
 
 @final
@@ -80,4 +70,4 @@ def compile_bank(
     found = find_compiler(compiler)
     if shells is not None and shells < 1:
         raise TaskError(f"shells is {shells}; at least one must be asked for")
-    return found.compile(operation, shells=shells, memory_limit=memory_limit, progress=progress)
+    return found.compile(operation, shells, memory_limit, progress)

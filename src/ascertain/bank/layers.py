@@ -36,12 +36,12 @@ from ascertain.types import LongArray, Progress, WordArray
 
 MEMORY_LIMIT = 2**31
 """Two GiB, which a laptop can spare: room for some 30 million candidates."""
-SLICE = 64
+SLICE_POSITIONS = 64
 """Positions of the log between two reports of progress, while layers are small."""
-WORK = 2**22
+SLICE_STEPS = 2**22
 """Model steps that a slice should not exceed by much: a fraction of a second, so that progress moves and Ctrl-C is
 heard."""
-INTERPRETED_WORK = 2**12
+INTERPRETED_SLICE_STEPS = 2**12
 """The same while the kernel is interpreted, a thousand times slower: a kernel can change to its machine code only
 between two calls."""
 
@@ -91,8 +91,8 @@ class Merger:
         at = first
         while at < last:
             # A layer of n entries is taken for 8 n steps a position; the alternatives make it more or fewer.
-            work = WORK if is_compiled(merge_positions) else INTERPRETED_WORK
-            goal = min(last, at + max(1, min(SLICE, work // (1 + 8 * self._size))))
+            work = SLICE_STEPS if is_compiled(merge_positions) else INTERPRETED_SLICE_STEPS
+            goal = min(last, at + max(1, min(SLICE_POSITIONS, work // (1 + 8 * self._size))))
             reached = merge_positions(self.tables, self.low, at, goal, self._here, self._there, self._room)
             if (reached - at) % 2:
                 self._here, self._there = self._there, self._here

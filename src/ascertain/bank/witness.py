@@ -32,7 +32,7 @@ class Witness:
     replacements: tuple[Replacement, ...]
     contradicted_trusted: tuple[int, ...]
     contradicted: tuple[int, ...]
-    """Of the ordinary readings."""
+    """The ordinary readings that it contradicts."""
 
 
 def find_witnesses(

@@ -50,7 +50,7 @@ class SeparatingBeliefs(AbstractRule):
 
     model: HiddenModel
     cost: tuple[Fraction, ...]
-    """Of every action of the model."""
+    """What every action of the model costs."""
 
     def __post_init__(self) -> None:
         if len(self.cost) != self.model.num_actions or not all(c > 0 for c in self.cost):

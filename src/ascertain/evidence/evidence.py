@@ -83,7 +83,7 @@ class AbstractEvidence(ABC):
     def __post_init__(self) -> None:
         self.alpha = Fraction(self.alpha)
         self._weights = list(self.bank.weights)
-        """Of the candidates that are followed; a doubted action doubles them."""
+        """The weight of every candidate that is followed; a doubted action doubles them."""
         if not 0 <= self.alpha < 1:
             raise TaskError(f"alpha is {self.alpha}; a probability in [0, 1) is needed")
 

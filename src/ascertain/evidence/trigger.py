@@ -47,7 +47,7 @@ class _Case(Generic[NominalT]):
     nominal: NominalT
     ratios: Counter[Fraction] = field(default_factory=Counter[Fraction])
     logs: tuple[float, ...] = ()
-    """By q the logarithm of its product so far, where that is kept."""
+    """For each q the logarithm of its product so far, where that is kept."""
     impossible: bool = False
 
 
@@ -81,7 +81,7 @@ class AbstractTrigger(ABC, Generic[NominalT]):
 
     @abstractmethod
     def _logs(self, case: _Case[NominalT]) -> Sequence[float]:
-        """By q the logarithm of its product."""
+        """For each q the logarithm of its product so far."""
 
     def observe(self, action: Action, reading: Reading | None) -> None:
         """One more action, and what was read; None when the reading is missing."""
@@ -164,7 +164,7 @@ class AbstractTrigger(ABC, Generic[NominalT]):
         return total / len(self.mixture)
 
     def _factor_logs(self, ratio: Fraction) -> tuple[float, ...]:
-        """By q the logarithm of what a reading of this ratio brings."""
+        """For each q the logarithm of the factor that a reading of this ratio contributes."""
         return tuple(_log(1 - q + q * ratio) for q in self.mixture)
 
 

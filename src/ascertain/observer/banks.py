@@ -1,4 +1,4 @@
-"""Where the bank comes from: what compiles it, run at most once and without being shown a reading.
+"""Where the bank comes from: it is compiled at most once, by something that never sees a reading.
 
 The bank of a problem is compiled from the operation's log, or spread evenly over listed hypotheses. Both are called
 without arguments and know the problem alone, so that the bank is determined before the first fresh reading although it

@@ -49,7 +49,7 @@ class View:
 
     stage: StageName
     label: str | None
-    """Of the candidate that explains the readings best; None when there is none."""
+    """The label of the candidate that explains the readings best; None when there is none."""
     evidence_nats: float
     """Against the strongest rival that is known now. It may fall again; what counts is whether it was ever reached."""
     threshold_nats: float

@@ -68,7 +68,7 @@ class Acceptance:
     """The name of the share of alpha that was spent, and `alpha`, how much that is."""
     alpha: Fraction
     bank: Bank
-    """As far as it was computed; it leaves nothing for later."""
+    """The bank that was scored: of a mixture, the part that had been computed by then."""
     scored_from: int
     """The number of the first step, from 0, whose reading is scored; readings before it only move the bank along."""
     transcript: tuple[Step, ...]

@@ -31,7 +31,7 @@ import numpy as np
 
 from ascertain.bank.candidates import Compiled, CompileStats, list_candidates
 from ascertain.bank.compile import Compiler
-from ascertain.bank.compilers.exhaustive import explore, peak_bytes
+from ascertain.bank.compilers.exhaustive import explore
 from ascertain.bank.encoding import count_paths, count_readings, encode
 from ascertain.bank.endpoints import Endpoints
 from ascertain.bank.layers import MEMORY_LIMIT
@@ -60,10 +60,10 @@ PROBE_SHELLS = 16
 """The paper's: twice J, so that the bar leaves room for shells that merge as scores fall."""
 PROBE_EVALUATIONS = 95_000
 """The paper's: a probe that has not met PROBE_SHELLS scores by then is given up."""
-SLICE = 512
+SLICE_EVALUATIONS = 512
 """Evaluations between two looks at the shells: looking sorts all scores met, which is quick beside so many."""
 ROOM = 1024
-"""For nodes and for what is seen, to begin with; a power of two, as the hash table must be."""
+"""Places for nodes, and for what has been seen, to begin with; a power of two, as the hash table must be."""
 NODE_BYTES = 60
 """A row of five integers and a state, 48 bytes, and 12 for the pile that the node may be the only one on."""
 SEEN_BYTES = 32
@@ -75,12 +75,12 @@ Outcome: TypeAlias = Literal["proved", "all", "failed"]
 
 def compile_direct(
     operation: Operation,
-    *,
     shells: int | None = None,
-    probe_shells: int = PROBE_SHELLS,
-    probe_evaluations: int = PROBE_EVALUATIONS,
     memory_limit: int = MEMORY_LIMIT,
     progress: Progress | None = None,
+    *,
+    probe_shells: int = PROBE_SHELLS,
+    probe_evaluations: int = PROBE_EVALUATIONS,
 ) -> Compiled:
     """The endpoints of the first `shells` shells, DEFAULT_SHELLS if it is not said how many."""
     started = time.perf_counter()
@@ -92,7 +92,7 @@ def compile_direct(
     if outcome == "failed":
         work = explore(operation, memory_limit, progress)
         endpoints, steps, evaluations = work.endpoints, steps + work.model_steps, evaluations + work.evaluations
-        peak += peak_bytes(work)
+        peak += work.peak_bytes
     stats = CompileStats(
         compiler="direct",
         paths=paths,
@@ -157,7 +157,9 @@ class _NodeSearch:
                     return "failed"
             elif threshold > bar:
                 return "failed"
-            left = SLICE if bar != NO_SCORE else min(SLICE, probe_evaluations - self.evaluations)
+            left = SLICE_EVALUATIONS
+            if bar == NO_SCORE:
+                left = min(left, probe_evaluations - self.evaluations)
             why = search_nodes(
                 self.tables,
                 self.chances,

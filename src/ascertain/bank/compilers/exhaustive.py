@@ -17,7 +17,6 @@ from ascertain.bank.candidates import Compiled, CompileStats, list_candidates
 from ascertain.bank.compile import Compiler
 from ascertain.bank.encoding import count_paths
 from ascertain.bank.endpoints import Endpoints
-from ascertain.bank.layers import MEMORY_LIMIT
 from ascertain.bank.operation import Operation
 from ascertain.errors import LimitError
 from ascertain.model.boolean import BooleanPlant
@@ -28,11 +27,7 @@ MAX_PATHS = 2**40
 
 
 def compile_exhaustive(
-    operation: Operation,
-    *,
-    shells: int | None = None,
-    memory_limit: int = MEMORY_LIMIT,
-    progress: Progress | None = None,
+    operation: Operation, shells: int | None, memory_limit: int, progress: Progress | None
 ) -> Compiled:
     """Every endpoint with its score, or those of the first `shells` shells."""
     started = time.perf_counter()
@@ -43,7 +38,7 @@ def compile_exhaustive(
         model_steps=work.model_steps,
         evaluations=work.evaluations,
         seconds=time.perf_counter() - started,
-        peak_bytes=peak_bytes(work),
+        peak_bytes=work.peak_bytes,
     )
     return list_candidates(operation, work.tables, work.endpoints.ranked(), shells, stats)
 
@@ -62,11 +57,6 @@ def explore(operation: Operation, memory_limit: int, progress: Progress | None) 
     else:
         _explore_from(work, ListedBlock.begin(work), ListedBlock(work, _count_single(operation)), progress)
     return work
-
-
-def peak_bytes(work: Exploration) -> int:
-    """Of the blocks that were alive together, one for each number of replacements, and of the endpoints."""
-    return work.block_bytes * (work.operation.max_replaced + 1) + work.endpoints.nbytes
 
 
 def _count_single(operation: Operation) -> int:

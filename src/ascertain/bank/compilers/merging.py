@@ -11,18 +11,12 @@ import time
 from ascertain.bank.candidates import Compiled, CompileStats, list_candidates
 from ascertain.bank.compile import Compiler
 from ascertain.bank.encoding import count_paths, encode
-from ascertain.bank.layers import MEMORY_LIMIT, Merger, rank_layer
+from ascertain.bank.layers import Merger, rank_layer
 from ascertain.bank.operation import Operation
 from ascertain.types import Progress
 
 
-def compile_merging(
-    operation: Operation,
-    *,
-    shells: int | None = None,
-    memory_limit: int = MEMORY_LIMIT,
-    progress: Progress | None = None,
-) -> Compiled:
+def compile_merging(operation: Operation, shells: int | None, memory_limit: int, progress: Progress | None) -> Compiled:
     """Every endpoint with its score, or those of the first `shells` shells."""
     started = time.perf_counter()
     tables = encode(operation)

@@ -112,7 +112,7 @@ def step_tile(
 
 @kernel(work=lambda tables: 10 * tables.sent.size)
 def run_log(tables: Tables, state: np.uint64) -> tuple[np.uint64, int]:
-    """Where the log as sent leads, and how many of its commands could be done: all of them, or none of the others."""
+    """Where the log as sent leads, and how many of its commands were done before one was not defined."""
     for t in range(tables.sent.size):
         state, flag = step_word(tables, t, int(np.int64(tables.sent[t])), state)
         if flag == GONE:

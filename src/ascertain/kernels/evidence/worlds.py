@@ -94,7 +94,7 @@ def sweep_states(
                     )
             i += 1
             left = _words_left(planes[num_planes], width)
-            # Squeezed only when half of the words are empty: moving the others then costs less than the empty ones would.
+            # Squeezed only when half of the words are empty: moving the others costs less than going on with all.
             if 2 * left <= width:
                 _squeeze(tile, num_bits, planes, num_planes, word, kept, width)
                 width = left
@@ -336,11 +336,23 @@ def filter_states(
     count: LongArray,
 ) -> int:
     """Listed states through further readings; those left move to the front, in order. Returns how many they are."""
-    size, start = 0, int(np.int64(0))  # and not 0, for which `_finish` would be compiled apart
+    # The loop of `_finish` again, on purpose: a call with all these arrays for every state takes four times as long.
+    size = 0
     for j in range(hypothesis.size):
-        # Since size <= j, nothing is overwritten that is still to be looked at.
-        hypothesis[size], current[size], count[size] = hypothesis[j], current[j], count[j]
-        size += _finish(gates, offset, tap, commands, readings, threshold, start, size, current, count)
+        state, k, beaten = current[j], count[j], False
+        for i in range(commands.size):
+            c = commands[i]
+            state = apply_command(gates, offset, c, state)
+            if readings[i] != MISSING and int((state >> np.uint64(tap[c])) & ONE) != readings[i]:
+                k += 1
+                if k >= threshold[i]:
+                    beaten = True
+                    break
+        if not beaten:
+            hypothesis[size] = hypothesis[j]
+            current[size] = state
+            count[size] = k
+            size += 1
     return size
 
 

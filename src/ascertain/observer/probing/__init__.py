@@ -48,7 +48,7 @@ def find_rule(name: str, question: AbstractQuestion) -> ProbingRule:
 
 
 def default_probing(question: AbstractQuestion) -> str:
-    """By plan without noise; with it, by what separates best on a machine or a hidden model, in turn on a plant."""
+    """The rule where none is named: planned without noise, otherwise separating, and round-robin on a Boolean plant."""
     if question.model.bits:
         return "round-robin"
     return "planned" if question.model.is_exact else "separating"
