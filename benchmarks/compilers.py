@@ -18,7 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ascertain.bank.candidates import Compiled, Stats
+from ascertain.bank.candidates import Compiled, CompileStats
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.operation import Operation
 from ascertain_paper.testbed.operations import Slot
@@ -46,7 +46,7 @@ def stretch(testbed: Testbed, length: int, replaced: int) -> Testbed:
     )
 
 
-def summarise(stats: Iterable[Stats], seconds: Iterable[float]) -> dict[str, float]:
+def summarise(stats: Iterable[CompileStats], seconds: Iterable[float]) -> dict[str, float]:
     """Means over operations, and the greatest memory."""
     listed = list(stats)
     return {

@@ -7,7 +7,11 @@ from itertools import product
 
 from hypothesis import strategies as st
 
+from ascertain.evidence.evidence import Doubts
+from ascertain.evidence.hidden_world import HiddenWorld
+from ascertain.evidence.kinds import make_world
 from ascertain.model.hidden import Belief, HiddenModel, make_belief, make_joint
+from ascertain.task.bank import uniform_bank
 from ascertain.task.hidden_task import HiddenTask
 from tests.strategies import names
 
@@ -76,3 +80,10 @@ TIGER = HiddenModel(
     ),
     initial=(make_belief({0: 1, 1: 1}),),
 )
+
+
+def world_of(task: HiddenTask) -> HiddenWorld:
+    """The world of a question at its own risk, every hypothesis a candidate of equal weight."""
+    world = make_world(task, uniform_bank(range(task.num_hypotheses)), task.alpha, Doubts())
+    assert isinstance(world, HiddenWorld)
+    return world

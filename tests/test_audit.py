@@ -10,13 +10,13 @@ from math import sqrt
 import pytest
 
 from ascertain.errors import TaskError
-from ascertain.evidence.audit import AuditedObserver, RuleObserver, audit
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.probing import FixedSchedule, Separating
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.policy.verdict import Certified, Verdict
 from ascertain.task.bank import Bank, nominal_bank, uniform_bank
+from ascertain_paper.importance_sampling import AuditedObserver, RuleObserver, audit
 from tests.reference.auditing import count_wrong
 from tests.reference.evidence import every_run
 

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.compilers.direct import compile_direct
-from ascertain.bank.compilers.exhaustive import compile_exhaustive
 from ascertain.bank.encoding import count_paths
+from ascertain.bank.endpoints import unpack
 from ascertain.bank.operation import Operation
-from ascertain.bank.score import distance, score_counts
+from ascertain.bank.score import score_counts
 from ascertain.bank.witness import find_witnesses
+from ascertain.kernels.bank.best import distance, pack
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain_paper.testbed.testbed import Testbed, load_testbed
 
@@ -32,12 +33,16 @@ def bed() -> Testbed:
 
 @given(st.integers(0, 20), windows(10))
 def test_the_distance_from_a_window_is_that_from_its_nearest_number(count: int, window: tuple[int, int]) -> None:
-    assert distance(count, window) == min(abs(count - x) for x in range(window[0], window[1] + 1))
+    assert distance(count, *window) == min(abs(count - x) for x in range(window[0], window[1] + 1))
 
 
 @given(operations(), st.integers(0, 5), st.integers(0, 5), st.integers(0, 5))
 def test_a_score_is_what_the_definition_says(operation: Operation, mis: int, replaced: int, flips: int) -> None:
-    assert score_counts(operation, mis, replaced, flips) == twin.score(operation, replaced, mis, flips)
+    wanted = twin.score(operation, replaced, mis, flips)
+    counts = (np.array([count], dtype=np.int64) for count in (mis, replaced, flips))
+    assert score_counts(operation, *counts).tolist() == [list(wanted)]
+    so, sy = distance(replaced, *operation.replacement_window), distance(flips, *operation.flip_window)
+    assert unpack(np.array([pack(mis, so, sy)])).tolist() == [list(wanted)]
 
 
 # ---- compilers against the twin ----
@@ -136,7 +141,7 @@ def test_windows_of_any_size_are_exact_on_long_logs(low: int) -> None:
         replacement_window=(1, 1),
         flip_window=(low, low + low % 3),
     )
-    merging, exhaustive = compile_bank(operation), compile_exhaustive(operation)
+    merging, exhaustive = compile_bank(operation), compile_bank(operation, "exhaustive")
     assert same(merging, exhaustive)
     assert merging.num_shells > 1
     assert same(compile_direct(operation, shells=3), compile_bank(operation, shells=3))

@@ -42,7 +42,7 @@ def test_direct_is_merging_on_the_first_shells_wherever_it_stops_to_look(
     seed: int, shells: int, probe: int, between: int
 ) -> None:
     operation = random_operation(seed)
-    with mock.patch.object(direct_compiler, "SLICE", between):
+    with mock.patch.object(direct_compiler, "SLICE_EVALUATIONS", between):
         direct = compile_direct(operation, shells=shells, probe_shells=probe)
     assert same(direct, compile_bank(operation, shells=shells))
 
@@ -107,7 +107,7 @@ def test_direct_falls_back_where_memory_does_not_allow_it_to_go_on() -> None:
 
 
 def test_direct_proves_early_on_some_operations_and_falls_back_on_others() -> None:
-    with mock.patch.object(direct_compiler, "SLICE", 4):
+    with mock.patch.object(direct_compiler, "SLICE_EVALUATIONS", 4):
         stats = [compile_direct(random_operation(seed), shells=3, probe_shells=4).stats for seed in range(30)]
     early = [s for s in stats if s.early_proof]
     failed = [s for s in stats if not s.early_proof]

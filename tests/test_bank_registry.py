@@ -12,30 +12,30 @@ import pytest
 from typer.testing import CliRunner
 
 from ascertain.bank.candidates import Compiled
-from ascertain.bank.compile import compile_bank, compiler_names
-from ascertain.bank.compiler import COMPILERS, register
+from ascertain.bank.compile import COMPILERS, Compiler, compile_bank, compiler_names
+from ascertain.bank.compilers.merging import compile_merging
 from ascertain.bank.operation import Operation
 from ascertain.cli.main import build
-from ascertain.errors import TaskError
+from ascertain.errors import AscertainError, TaskError
 from ascertain.observer.banks import OperationBank
+from ascertain.types import Progress
 from tests.conftest import ROOT
 from tests.test_bank_operation import small_operation
 
 EXAMPLE = ROOT / "examples" / "operation"
 
 
-def compile_renamed(operation: Operation, **options: Any) -> Compiled:
+def compile_renamed(operation: Operation, shells: int | None, memory_limit: int, progress: Progress | None) -> Compiled:
     """The merging compiler under another name."""
-    compiled = COMPILERS["merging"](operation, **options)
+    compiled = compile_merging(operation, shells, memory_limit, progress)
     return replace(compiled, stats=replace(compiled.stats, compiler="renamed"))
 
 
 @pytest.fixture
 def renamed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Registers it until the test ends."""
-    monkeypatch.setitem(COMPILERS, "renamed", compile_renamed)  # so that the entry is removed at the end
-    del COMPILERS["renamed"]
-    register("renamed")(compile_renamed)
+    monkeypatch.setattr(COMPILERS, "_by_word", dict(COMPILERS._by_word))  # so that the entry is removed at the end
+    COMPILERS.register(Compiler("renamed", compile_renamed))
 
 
 def bank(*arguments: object) -> Any:
@@ -61,8 +61,8 @@ def test_a_compiler_from_elsewhere_is_named_on_the_command_line_and_in_a_problem
 def test_a_bank_of_an_observer_may_be_compared_with_another_compilers() -> None:
     source = OperationBank(small_operation(), "renamed", against="exhaustive")
     source()
-    assert source.effort is not None
-    assert (source.effort.compiler, source.effort.map_equal) == ("renamed", True)
+    assert source.report is not None
+    assert (source.report.stats.compiler, source.report.map_equal) == ("renamed", True)
 
 
 def test_a_name_that_is_no_compiler_is_refused_before_anything_is_done() -> None:
@@ -76,6 +76,6 @@ def test_a_name_that_is_no_compiler_is_refused_before_anything_is_done() -> None
 
 
 def test_a_name_stands_for_one_compiler() -> None:
-    with pytest.raises(TaskError, match="there is a compiler 'direct' already"):
-        register("direct")(compile_renamed)
+    with pytest.raises(AscertainError, match="'direct' is taken already"):
+        COMPILERS.register(Compiler("direct", compile_renamed))
     assert compile_bank(small_operation(), "direct").stats.compiler == "direct"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.bank.candidates import Compiled, Stats
+from ascertain.bank.candidates import Compiled, CompileStats
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import bank_shells, keep_shells, rank_state
@@ -42,7 +42,7 @@ LOOKED_ONCE = Operation(
     flip_window=(0, 0),
 )
 """An operation for compiled banks written down by hand: shells, ranks and weights do not look at it."""
-NO_EFFORT = Stats(compiler="by hand", paths=1, model_steps=0, evaluations=0, seconds=0.0, peak_bytes=0)
+NO_EFFORT = CompileStats(compiler="by hand", paths=1, model_steps=0, evaluations=0, seconds=0.0, peak_bytes=0)
 
 
 def listed(layers: tuple[tuple[int, ...], ...], nominal: int | None = None, *, complete: bool = True) -> Compiled:

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ascertain.errors import FileError, LimitError, ModelError
-from ascertain.kernels.model.boolean import apply_command, run_each
+from ascertain.kernels.model.boolean import apply_command
 from ascertain.kernels.model.boolean_code import NUM_SOURCES, OPERATIONS
 from ascertain.model.boolean import REVERSIBLE, BooleanPlant, Command, Gate
 from ascertain.model.expression import parse_expression
 from ascertain.model.files import read_model
 from ascertain.model.files.boolean_toml import parse_boolean, write_boolean
 from ascertain.model.machine import Machine
+from ascertain_paper.testbed.operations import run_each
 from tests.reference.models import enumerate_machine, enumerate_noisy
 from tests.reference.simulation import from_slices, run_state, simulate_slices, simulate_states, slice_all, to_slices
 

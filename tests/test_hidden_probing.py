@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from ascertain.errors import LimitError, TaskError
 from ascertain.evidence.belief_probing import SeparatingBeliefs
-from ascertain.evidence.hidden_world import hidden_world
 from ascertain.model.hidden import HiddenModel, make_joint
 from ascertain.quotients import words as words_module
 from ascertain.task.hidden_task import HiddenTask, pose_hidden
-from tests.hidden_strategies import TIGER, hidden_tasks
+from tests.hidden_strategies import TIGER, hidden_tasks, world_of
 from tests.reference.hidden_observer import naive_gain
 
 F = Fraction
@@ -27,7 +26,7 @@ def test_the_action_that_is_chosen_takes_most_from_the_rivals(
     task: HiddenTask, steps: list[tuple[int, int]], data: st.DataObject
 ) -> None:
     model = task.model
-    world = hidden_world(replace(task, alpha=F(1, 20)))
+    world = world_of(replace(task, alpha=F(1, 20)))
     for a, y in steps:
         if a < model.num_actions and y < len(model.readings) and world.is_allowed(a) and world.verdict() is None:
             world.observe(a, y)
@@ -58,7 +57,7 @@ def test_strong_rivals_count_more_than_weak_ones() -> None:
             for s, laws in enumerate(((alike, alike), (other, alike), (alike, other)))
         ),
     )
-    world = hidden_world(pose_hidden(model, alpha="1/1000"))
+    world = world_of(pose_hidden(model, alpha="1/1000"))
     rule = SeparatingBeliefs(model, (F(1), F(1)))
     assert rule.choose(world, (0, 1)) == 0, "the first of equals"
     for reading in (1, 1, 0):
@@ -89,7 +88,7 @@ def far(length: int, partial: bool) -> HiddenModel:
 @pytest.mark.parametrize("partial", [False, True])
 def test_where_nothing_separates_at_once_a_separating_word_is_followed(partial: bool) -> None:
     model = far(4, partial)
-    world = hidden_world(pose_hidden(model, hypotheses=("a0", "b0"), alpha="1/10"))
+    world = world_of(pose_hidden(model, hypotheses=("a0", "b0"), alpha="1/10"))
     rule, done = SeparatingBeliefs(model, (F(1),) * 3), list[str]()
     for _ in range(10):
         allowed = [a for a in range(3) if world.is_allowed(a)]
@@ -107,7 +106,7 @@ def test_a_model_too_large_for_words_is_probed_in_turn(monkeypatch: pytest.Monke
     model = far(4, False)
     with pytest.raises(LimitError):
         words_module.span_words(model)
-    world = hidden_world(pose_hidden(model, hypotheses=("a0", "b0"), alpha="1/10"))
+    world = world_of(pose_hidden(model, hypotheses=("a0", "b0"), alpha="1/10"))
     rule = SeparatingBeliefs(model, (F(1),) * 3)
     turns: list[int] = []
     for _ in range(4):
@@ -118,7 +117,7 @@ def test_a_model_too_large_for_words_is_probed_in_turn(monkeypatch: pytest.Monke
 
 def test_without_a_rival_it_is_each_actions_turn_and_costs_must_be_positive() -> None:
     alike = pose_hidden(TIGER, label={"left": "there", "right": "there"}, alpha="1/10")
-    world = hidden_world(alike)
+    world = world_of(alike)
     assert [SeparatingBeliefs(TIGER, (F(1), F(1))).choose(world, (0, 1))] == [0]
     with pytest.raises(TaskError, match="a positive cost for each of the 2 actions"):
         SeparatingBeliefs(TIGER, (F(1), F(0)))

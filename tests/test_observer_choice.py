@@ -16,13 +16,11 @@ from ascertain.kernels.model.boolean_code import NUM_SOURCES, OPERATIONS
 from ascertain.model import Machine, Model
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.build import machine_from_transitions
-from ascertain.observer.choice import Chooser
-from ascertain.observer.guard import Guard, Reach
-from ascertain.observer.non_merging import merges, prefer_non_merging
+from ascertain.observer.choice import Chooser, merges, prefer_non_merging
+from ascertain.observer.guard import Guard, Reach, UnsafePredecessors
 from ascertain.observer.probing.planned import PlannedProbing
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, start_observer
-from ascertain.observer.unsafe_predecessors import UnsafePredecessors
 from ascertain.policy.verdict import Certified
 from ascertain.problem.observer import pose_observer
 from ascertain.problem.problem import read_problem

@@ -100,10 +100,10 @@ def test_the_nominal_of_an_operation_is_where_its_log_as_sent_ends_and_the_bank_
         options, make_bank = pose_observer(read, against="exhaustive")
         assert options.nominal == compiled.nominal
         assert isinstance(make_bank, OperationBank)
-        assert make_bank.effort is None
+        assert make_bank.report is None
         assert make_bank() == bank_shells(compiled, compiled.num_shells)
-        assert make_bank.effort is not None
-        assert make_bank.effort.map_equal is True
+        assert make_bank.report is not None
+        assert make_bank.report.map_equal is True
         assert make_bank.bank_data() == OperationBank(operation).bank_data()
         assert make_bank.bank_data() != OperationBank(operation, shells=1).bank_data()
 
@@ -112,8 +112,8 @@ def test_the_direct_compiler_gives_a_bank_of_its_first_shells() -> None:
     operation = pose_operation(read_problem(TURNTABLE))
     direct = OperationBank(operation, "direct", 2, against="merging")
     assert direct() == OperationBank(operation, "merging", 2)()
-    assert direct.effort is not None
-    assert direct.effort.map_equal is True
+    assert direct.report is not None
+    assert direct.report.map_equal is True
 
 
 def test_a_log_that_cannot_have_happened_as_sent_leaves_no_nominal(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import bdtr, bdtrc
 
-from ascertain.evidence.audit import Audit, RuleObserver, audit
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.probing import FixedSchedule
 from ascertain.model.named import register
 from ascertain.task.bank import nominal_bank
+from ascertain_paper.importance_sampling import Audit, RuleObserver, audit
 from ascertain_paper.studies.audit import noise as audit_noise
 from ascertain_paper.studies.audit import sampling as audit_sampling
 from ascertain_paper.studies.audit.noise import ACTUAL, noise_cases, risk_at, sample_wrong_noise

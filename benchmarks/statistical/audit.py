@@ -14,11 +14,11 @@ from fractions import Fraction
 
 from tests.reference.auditing import count_wrong
 
-from ascertain.evidence.audit import Audit, RuleObserver, audit
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.probing import FixedSchedule, RoundRobin, round_robin
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.task.bank import Bank, nominal_bank, uniform_bank
+from ascertain_paper.importance_sampling import Audit, RuleObserver, audit
 from ascertain_paper.testbed.operations import Slot
 from ascertain_paper.testbed.testbed import load_testbed
 

@@ -97,7 +97,6 @@ from ascertain.evidence.probing import FixedSchedule as FixedSchedule
 from ascertain.evidence.probing import round_robin as round_robin
 from ascertain.evidence.probing import Separating as Separating
 from ascertain.evidence.belief_probing import SeparatingBeliefs as SeparatingBeliefs
-from ascertain.evidence.audit import audit as audit
 
 # what may have happened
 from ascertain.bank.operation import Operation as Operation

@@ -7,13 +7,13 @@ from fractions import Fraction
 from itertools import product
 from random import Random
 
-from ascertain.evidence.audit import AuditedObserver
 from ascertain.evidence.trigger import Trigger
 from ascertain.model.abstract import AbstractDeterministic
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.named import register
 from ascertain.policy.verdict import Certified
 from ascertain.types import State
+from ascertain_paper.importance_sampling import AuditedObserver
 
 
 def evidence_along(

@@ -20,7 +20,6 @@ from ascertain.kernels.model.boolean import (
     apply_command,
     apply_to_slices,
     run_states,
-    slice_states,
     transpose_block,
 )
 from ascertain.model.boolean import BooleanPlant
@@ -167,3 +166,16 @@ def fill_slices(slices: WordArray, first: int) -> None:
         else:
             for w in range(num_words):
                 slices[bit, w] = ALL if ((first + w) >> (bit - 6)) & 1 else NONE
+
+
+@kernel
+def slice_states(states: WordArray, slices: WordArray, block: WordArray) -> None:
+    """Fill `slices` from states; what is left over in the last word is zero. `block` is room for 64 words."""
+    num_bits, num_words = slices.shape
+    for w in range(num_words):
+        for j in range(64):
+            at = 64 * w + j
+            block[j] = states[at] if at < states.size else NONE
+        transpose_block(block)
+        for bit in range(num_bits):
+            slices[bit, w] = block[bit]

@@ -13,23 +13,26 @@ import numpy as np
 from ascertain.bank.encoding import count_readings, encode
 from ascertain.bank.endpoints import Endpoints
 from ascertain.bank.operation import Operation, Window
-from ascertain.bank.score import clip_window, distance
+from ascertain.bank.score import clip_window
 from ascertain.errors import LimitError
-from ascertain.kernels.bank.lists import Paths, move_paths, record_paths
-from ascertain.kernels.bank.slices import (
+from ascertain.kernels.bank.best import distance
+from ascertain.kernels.bank.blocks import (
+    Paths,
     append_children,
     finish_children,
+    move_paths,
     record_block,
+    record_paths,
     replace_block,
     run_block,
 )
 from ascertain.kernels.bank.steps import Tables
-from ascertain.kernels.model.boolean import WordArray
 from ascertain.model.boolean import BooleanPlant
+from ascertain.types import WordArray
 
 
 @final
-class Work:
+class Exploration:
     """What the blocks of one compilation share: the operation, the endpoints met, and counts of the work done."""
 
     def __init__(self, operation: Operation, endpoints: Endpoints) -> None:
@@ -44,7 +47,12 @@ class Work:
         self.model_steps = 0
         self.evaluations = 0
         self.block_bytes = 0
-        """Of the largest block."""
+        """The size of the largest block."""
+
+    @property
+    def peak_bytes(self) -> int:
+        """The blocks that were alive together, one for each number of replacements, and the endpoints."""
+        return self.block_bytes * (self.operation.max_replaced + 1) + self.endpoints.nbytes
 
     def claim(self, nbytes: int) -> None:
         """Make sure that a block of that many bytes may be made."""
@@ -66,13 +74,13 @@ class Work:
 
     def miss(self, replaced: int) -> int:
         """`so` of that many replacements."""
-        return distance(replaced, self.replacements)
+        return distance(replaced, *self.replacements)
 
 
 class AbstractBlock(ABC):
     """Paths with equally many replacements, at the same position."""
 
-    def __init__(self, work: Work, paths: int) -> None:
+    def __init__(self, work: Exploration, paths: int) -> None:
         self.work = work
         self.paths = paths
 
@@ -94,14 +102,14 @@ class AbstractBlock(ABC):
 
     @abstractmethod
     def finish(self, t: int, replaced: int) -> None:
-        """For every alternative at position t: these paths after it and all that was sent then, recorded."""
+        """Replace by every alternative at position t in turn, follow what was sent to the end, record the endpoints."""
 
 
 @final
 class SlicedBlock(AbstractBlock):
     """Paths of a Boolean plant, 64 to a word."""
 
-    def __init__(self, work: Work, room: int, paths: int = 0) -> None:
+    def __init__(self, work: Exploration, room: int, paths: int = 0) -> None:
         super().__init__(work, paths)
         assert isinstance(work.operation.model, BooleanPlant)
         self.num_bits = work.operation.model.num_bits
@@ -111,7 +119,7 @@ class SlicedBlock(AbstractBlock):
         self.block: WordArray = np.zeros((rows, -(-room // 64)), dtype=np.uint64)
 
     @classmethod
-    def begin(cls, work: Work) -> Self:
+    def begin(cls, work: Exploration) -> Self:
         """The path that has done nothing yet."""
         root = cls(work, 1, 1)
         for bit in range(root.num_bits):
@@ -169,7 +177,7 @@ class SlicedBlock(AbstractBlock):
 class ListedBlock(AbstractBlock):
     """Paths of a machine, one by one."""
 
-    def __init__(self, work: Work, room: int, paths: int = 0) -> None:
+    def __init__(self, work: Exploration, room: int, paths: int = 0) -> None:
         super().__init__(work, paths)
         work.claim(16 * room)
         self.list = Paths(
@@ -179,7 +187,7 @@ class ListedBlock(AbstractBlock):
         )
 
     @classmethod
-    def begin(cls, work: Work) -> Self:
+    def begin(cls, work: Exploration) -> Self:
         """The path that has done nothing yet."""
         return cls(work, 1, 1)
 

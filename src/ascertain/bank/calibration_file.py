@@ -9,7 +9,7 @@ settings: whoever reads it for use names the settings, and is refused when they 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast, final
@@ -22,26 +22,13 @@ from ascertain.model.files.text import read_text, write_whole
 from ascertain.task.canonical import canonical_bytes
 
 FORMAT = "ascertain-calibration"
+"""What the file calls itself, so that it is not taken for another kind of file."""
 VERSION = 1
-KEYS = (
-    "format",
-    "version",
-    "made_by",
-    "settings",
-    "settings_hash",
-    "compiler",
-    "seeds",
-    "strata",
-    "blocks",
-    "ranks",
-    "place",
-    "shells",
-    "coverage",
-    "per_stratum",
-)
+"""Another number when a reader of today would misunderstand what is written."""
 MAX_RANK = 10**9
-"""No operation has as many shells."""
+"""No operation has as many shells: a memory of some GB holds fewer candidates. A larger rank is a mistake."""
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
+"""A SHA-256 as `hexdigest` writes it."""
 
 
 @final
@@ -89,6 +76,10 @@ class Calibration:
                 f"calibrated under settings {self.settings_hash[:12]}…, these are {settings_hash[:12]}…; calibrate "
                 "again under these"
             )
+
+
+KEYS = ("format", "version", *(field.name for field in fields(Calibration)), "shells", "coverage", "per_stratum")
+"""Of a calibration file: what it is, all that a calibration was made from, and what follows from that."""
 
 
 def calibration_data(calibration: Calibration) -> dict[str, Any]:
@@ -159,21 +150,9 @@ def _parse(data: object) -> Calibration:
 def _check_conclusions(table: dict[str, Any], calibration: Calibration) -> None:
     right = calibration_data(calibration)
     for key in ("shells", "coverage", "per_stratum"):
-        if not _same(table[key], right[key]):
+        # As text: JSON tells 1 from true and from 1.0, which Python holds to be equal.
+        if canonical_bytes(table[key]) != canonical_bytes(right[key]):
             raise TaskError(f"{key} does not follow from the ranks; calibrate again")
-
-
-def _same(given: object, right: object) -> bool:
-    """Equality that does not take True or 1.0 for 1, and goes no deeper than what is right."""
-    if type(given) is not type(right):
-        return False
-    if isinstance(right, dict):
-        table, wanted = cast(dict[str, Any], given), cast(dict[str, Any], right)
-        return table.keys() == wanted.keys() and all(_same(table[key], wanted[key]) for key in wanted)
-    if isinstance(right, list):
-        rows, expected = cast(list[Any], given), cast(list[Any], right)
-        return len(rows) == len(expected) and all(map(_same, rows, expected))
-    return given == right
 
 
 def _text(value: object, key: str) -> str:

@@ -8,19 +8,20 @@ from typing import final
 
 import numpy as np
 
+from ascertain.bank.encoding import find_nominal
 from ascertain.bank.layers import MEMORY_LIMIT
 from ascertain.bank.operation import Operation
 from ascertain.bank.score import Score
 from ascertain.bank.witness import Witness, find_witnesses
 from ascertain.errors import TaskError
-from ascertain.kernels.model.boolean import WordArray
-from ascertain.types import LongArray, State
+from ascertain.kernels.bank.steps import Tables
+from ascertain.types import LongArray, State, WordArray
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Stats:
-    """What it took.
+class CompileStats:
+    """What a compilation took.
 
     An *evaluation* scores one path, or in merging one merged entry, at the end of the log. The direct compiler counts
     every partial path that it follows, to the end or until another has been there before it.
@@ -33,15 +34,15 @@ class Stats:
     evaluations: int
     seconds: float
     peak_bytes: int
-    """Of the arrays that are worked in."""
+    """The most memory that the arrays took which were worked in."""
     early_proof: bool | None = None
-    """Of the direct compiler: whether it proved its shells, and did not have to evaluate all paths after all."""
+    """Direct compiler: whether it proved its shells; otherwise all paths were evaluated after all."""
     probe_evaluations: int = 0
-    """Of the direct compiler: how many evaluations came before a threshold was proposed or given up."""
+    """Direct compiler: how many evaluations came before a threshold was found or given up."""
     evaluations_saved: int = 0
-    """Of the direct compiler: how many fewer than paths."""
+    """Direct compiler: how many fewer evaluations than there are paths."""
     largest_layer: int = 0
-    """Of merging: entries of the largest layer."""
+    """Merging compiler: how many entries the largest layer had."""
 
 
 @final
@@ -66,7 +67,7 @@ class Compiled:
     """Where the log as sent ends; None when it cannot be done."""
     complete: bool
     """Whether every endpoint is listed, or those of the first shells only."""
-    stats: Stats
+    stats: CompileStats
 
     def shells(self) -> Iterator[Shell]:
         """The shells in order, one at a time."""
@@ -99,15 +100,15 @@ class Compiled:
 
 def list_candidates(
     operation: Operation,
-    state: WordArray,
-    score: LongArray,
-    nominal: State | None,
+    tables: Tables,
+    ranked: tuple[WordArray, LongArray],
     shells: int | None,
-    stats: Stats,
+    stats: CompileStats,
     *,
     seen_all: bool = True,
 ) -> Compiled:
-    """The first shells of ranked states, or all of them; `seen_all` says that no other state is an endpoint."""
+    """The first shells of states ranked by their scores, or all; `seen_all` says that no other state is an endpoint."""
+    state, score = ranked
     starts = shell_starts(score)
     size = len(score) if shells is None or shells >= starts.size else int(starts[shells])
     complete = seen_all and size == len(score)
@@ -118,14 +119,14 @@ def list_candidates(
         operation=operation,
         endpoint=endpoint,
         score=score,
-        nominal=nominal,
+        nominal=find_nominal(operation, tables),
         complete=complete,
         stats=stats,
     )
 
 
 def shell_starts(score: LongArray) -> LongArray:
-    """Where each shell begins in rows of scores in order."""
+    """The positions where the shells begin, in rows of scores that are in order."""
     fresh = np.ones(len(score), dtype=np.bool_)
     fresh[1:] = (score[1:] != score[:-1]).any(axis=1)
     return np.flatnonzero(fresh)

@@ -14,7 +14,7 @@ from ascertain.model.noisy import Law
 from ascertain.types import BoolArray, IntArray, State
 
 MANY_PATHS = 10**18
-"""Where paths are no longer counted: that many, or more."""
+"""Where paths are no longer counted: that many, or more. No compiler follows as many, and they fit 64 bits."""
 
 
 def list_words(operation: Operation) -> list[Word]:

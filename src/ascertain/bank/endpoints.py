@@ -12,7 +12,7 @@ from ascertain.kernels.model.boolean import WordArray
 from ascertain.types import LongArray
 
 ENTRY_BYTES = 24
-"""A state, a score and two slots."""
+"""A state and a score of eight bytes, and two slots of four."""
 
 
 @final

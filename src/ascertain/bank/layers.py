@@ -1,4 +1,4 @@
-"""Layers: all that may be so after t commands, and why so little of it has to be remembered.
+"""Layers: every way that an operation may stand after t commands, and why so little of it has to be kept.
 
 Forward over the log, a path so far is known by its state s, the number r of its replacements, the number m of trusted
 and the number f of ordinary readings that it contradicts. What may follow depends on s and r alone, and adds (dr, dm,
@@ -27,20 +27,23 @@ import numpy as np
 
 from ascertain.bank.encoding import count_readings
 from ascertain.bank.operation import Operation
-from ascertain.bank.score import clip_window
+from ascertain.bank.score import clip_window, score_counts
 from ascertain.errors import LimitError
 from ascertain.kernels._jit import is_compiled
-from ascertain.kernels.bank.merge import LARGEST, NO_COUNT, STEPS, Layer, Room, merge_positions
+from ascertain.kernels.bank.merge import LARGEST, NO_COUNT, STEPS, Layer, Room, merge_positions, nearest_counts
 from ascertain.kernels.bank.steps import TILE, Tables
-from ascertain.types import LongArray, Progress
+from ascertain.types import LongArray, Progress, WordArray
 
 MEMORY_LIMIT = 2**31
-SLICE = 64
-"""Positions between two looks at the world outside, while layers are small."""
-WORK = 2**22
-"""Model steps that a slice should not exceed by much."""
-INTERPRETED_WORK = 2**12
-"""The same while the kernel is interpreted, so that it may change before long."""
+"""Two GiB, which a laptop can spare: room for some 30 million candidates."""
+SLICE_POSITIONS = 64
+"""Positions of the log between two reports of progress, while layers are small."""
+SLICE_STEPS = 2**22
+"""Model steps that a slice should not exceed by much: a fraction of a second, so that progress moves and Ctrl-C is
+heard."""
+INTERPRETED_SLICE_STEPS = 2**12
+"""The same while the kernel is interpreted, a thousand times slower: a kernel can change to its machine code only
+between two calls."""
 
 
 @final
@@ -87,8 +90,9 @@ class Merger:
         copy_layer(layer, self._here)
         at = first
         while at < last:
-            work = WORK if is_compiled(merge_positions) else INTERPRETED_WORK
-            goal = min(last, at + max(1, min(SLICE, work // (1 + 8 * self._size))))
+            # A layer of n entries is taken for 8 n steps a position; the alternatives make it more or fewer.
+            work = SLICE_STEPS if is_compiled(merge_positions) else INTERPRETED_SLICE_STEPS
+            goal = min(last, at + max(1, min(SLICE_POSITIONS, work // (1 + 8 * self._size))))
             reached = merge_positions(self.tables, self.low, at, goal, self._here, self._there, self._room)
             if (reached - at) % 2:
                 self._here, self._there = self._there, self._here
@@ -119,6 +123,7 @@ class Merger:
 
     def _grow(self, size: int, at: int) -> None:
         """Room for layers of `size` entries, keeping the one that is there; refused beyond the limit."""
+        # While the old layer is copied both are there: two layers and the slots, and half as much again.
         size = 1 << (size - 1).bit_length()
         fresh = 2 * layer_bytes(self, size) + 8 * size
         kept = 2 * layer_bytes(self, size // 2) + 4 * size if self.peak_bytes else 0
@@ -151,3 +156,33 @@ def copy_layer(source: Layer, target: Layer) -> None:
     target.start[:] = source.start
     for old, new in zip(source[1:], target[1:], strict=True):
         new[:size] = old[:size]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """States in the order of their scores, and the counts of a path that attains each: one of fewest replacements."""
+
+    state: WordArray
+    score: LongArray
+    """`score[i]` is (mis, so + sy, max(so, sy)) of `state[i]`."""
+    replaced: LongArray
+    mis: LongArray
+    flips: LongArray
+
+
+def rank_layer(operation: Operation, layer: Layer) -> Ranked:
+    """The endpoints, from the layer after the last command: each with the least score of its paths, best first."""
+    state, mis = layer.state, layer.mis.astype(np.int64)
+    nearest = np.empty(state.size, dtype=np.int32)
+    nearest_counts(layer, *clip_window(operation.flip_window, "flips"), nearest)
+    flips = nearest.astype(np.int64)
+    replaced = np.repeat(np.arange(operation.max_replaced + 1), np.diff(layer.start))
+    score = score_counts(operation, mis, replaced, flips)
+    # One entry a state: the first where entries are sorted by state, then by score, then by number of replacements.
+    order = np.lexsort((replaced, score[:, 2], score[:, 1], score[:, 0], state))
+    first = np.ones(order.size, dtype=np.bool_)
+    first[1:] = state[order][1:] != state[order][:-1]
+    best = order[first]
+    best = best[np.lexsort((state[best], score[best, 2], score[best, 1], score[best, 0]))]
+    return Ranked(state[best], score[best], replaced[best], mis[best], flips[best])

@@ -35,7 +35,9 @@ Replacement: TypeAlias = tuple[int, Word]
 T = TypeVar("T", bound=np.generic)
 
 MAX_LENGTH = 1_000_000
+"""Counts of readings then fit the 20 bits that packed scores have for them (`kernels/bank/best.py`)."""
 MAX_WORD = 16
+"""What may have been done instead of one command is short; longer words are taken for a mistake in the declaration."""
 
 
 @final

@@ -14,8 +14,11 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+import numpy as np
+
 from ascertain.bank.operation import Operation, Window
 from ascertain.errors import TaskError
+from ascertain.types import LongArray
 
 Score: TypeAlias = tuple[int, int, int]
 """(mis, so + sy, max(so, sy)); less is better."""
@@ -24,17 +27,11 @@ FARTHEST = 2**20
 """A window may begin this late, which is after the end of any log; its distances then fit the kernels' integers."""
 
 
-def distance(count: int, window: Window) -> int:
-    """How far a count is from a window: zero inside."""
-    low, high = window
-    return max(low - count, count - high, 0)
-
-
-def score_counts(operation: Operation, mis: int, replaced: int, flips: int) -> Score:
-    """The score of a path with these counts."""
-    so = distance(replaced, operation.replacement_window)
-    sy = distance(flips, operation.flip_window)
-    return mis, so + sy, max(so, sy)
+def score_counts(operation: Operation, mis: LongArray, replaced: LongArray, flips: LongArray) -> LongArray:
+    """The scores of paths with these counts, a row each."""
+    so = _distances(replaced, clip_window(operation.replacement_window, "replacements"))
+    sy = _distances(flips, clip_window(operation.flip_window, "flips"))
+    return np.stack((mis, so + sy, np.maximum(so, sy)), axis=1)
 
 
 def clip_window(window: Window, name: str) -> Window:
@@ -43,3 +40,8 @@ def clip_window(window: Window, name: str) -> Window:
     if low > FARTHEST:
         raise TaskError(f"window: {name} begins at {low}; it must begin at {FARTHEST} or before")
     return low, min(high, FARTHEST)
+
+
+def _distances(count: LongArray, window: Window) -> LongArray:
+    """How far each count is from a window: zero inside."""
+    return np.maximum(np.maximum(window[0] - count, count - window[1]), 0)

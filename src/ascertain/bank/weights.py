@@ -61,9 +61,9 @@ def inverse_cube(sizes: Sequence[int]) -> tuple[Fraction, ...]:
 WEIGHTINGS = {
     shares.__name__: Weighting(shares.__name__, shares) for shares in (uniform, geometric, inverse_square, inverse_cube)
 }
-"""By name."""
+"""Every weighting by its name, as commitments write it."""
 DEFAULT = WEIGHTINGS["inverse_cube"]
-"""For a fallback: the nominal has been looked at and was not confirmed, so that its share is small."""
+"""What a fallback uses: most weight on the best shells. The nominal was not confirmed, so that its share is small."""
 
 
 def _normalise(parts: Sequence[Fraction]) -> tuple[Fraction, ...]:

@@ -16,9 +16,8 @@ from typing import final
 import numpy as np
 
 from ascertain.bank.encoding import encode, list_words
-from ascertain.bank.layers import MEMORY_LIMIT, Merger, layer_bytes
+from ascertain.bank.layers import MEMORY_LIMIT, Merger, Ranked, layer_bytes, rank_layer
 from ascertain.bank.operation import Operation, Replacement
-from ascertain.bank.ranking import Ranked, rank_layer
 from ascertain.kernels.bank.merge import Layer
 from ascertain.kernels.bank.steps import CONTRADICTED, TILE
 from ascertain.kernels.bank.trace import Trails, trace_back
@@ -33,7 +32,7 @@ class Witness:
     replacements: tuple[Replacement, ...]
     contradicted_trusted: tuple[int, ...]
     contradicted: tuple[int, ...]
-    """Of the ordinary readings."""
+    """The ordinary readings that it contradicts."""
 
 
 def find_witnesses(
@@ -86,6 +85,7 @@ class _Tracer:
         if last - first == 1:
             self._step(layer, first)
             return
+        # `fan` pieces. The layers before them are made in order and kept; the last piece is traced first.
         piece = -(-(last - first) // self.fan)
         cuts = [*range(first, last, piece), last]
         layers = [layer]

@@ -1,15 +1,15 @@
 """What to probe next on a hidden model: the action that separates the leading belief best from those of its rivals.
 
-It is the *separating* rule of `probing.py`, one action ahead, with what a belief predicts in place of a state's law. A
-rival counts for the root of its likelihood L. If the leader is true, an action multiplies that root in the mean by the
-affinity of the two predictions, the sum over readings y of root(P(y) Q(y)); so with J_y the weight that a belief comes
-to when y is read
+It is the *separating* rule of `probing.py`, one action ahead, with what a belief predicts in place of a state's law.
+Each rival has a weight, the square root of its likelihood. If the leader is true, an action multiplies that weight in
+the mean by the affinity of the two predictions P and Q, the sum over readings y of root(P(y) Q(y)). Let J_y be the
+likelihood of a belief after y is read. Then
 
     left(a)  =  sum over rivals and y of root(J_y of the leader * J_y of the rival)
 
-is in proportion to what is left of the rivals' total, and the rule takes the action for which the largest part of that
-is taken, per unit of cost. Where no action takes anything, it follows a shortest word that tells the leader from its
-strongest rival (`quotients/words.py`), as far as the model is small enough for one to be found.
+is in proportion to the total weight that action a leaves in the mean. The rule takes the action that removes the
+largest part of the total, per unit of cost. Where no action removes anything, it follows a shortest word that tells the
+leader from its strongest rival (`quotients/words.py`), as far as the model is small enough for one to be found.
 
 Roots are rounded down integers and the rest is rational, so what is chosen is the same on every machine.
 """
@@ -34,21 +34,23 @@ from ascertain.quotients.words import ReadingWord, WordSpan, span_words
 from ascertain.types import Action
 
 NUM_RIVALS = 64
-"""How many rivals, the strongest, are looked at."""
+"""How many rivals, the strongest, are looked at: each costs exact sums over its belief for every action, and the
+weaker ones hardly weigh in a total of roots."""
 BITS = 128
-"""Of the weights that are looked at, from the first of the strongest on."""
+"""Bits of the weights that are kept, from the first of the strongest on: a rival 2^128 times less likely than the
+strongest does not count, and the exact weights grow with every reading."""
 SPLITS = Fraction(1, 1 << 40)
-"""A smaller part than this is rounding: the action splits nothing."""
+"""A smaller part than this is rounding, of roots and of dropped bits: the action splits nothing."""
 
 
 @final
 @dataclass(frozen=True)
 class SeparatingBeliefs(AbstractRule):
-    """The action that takes the largest part from the strongest rivals, per unit of cost."""
+    """The action that removes the largest part of the strongest rivals' weight, per unit of cost."""
 
     model: HiddenModel
     cost: tuple[Fraction, ...]
-    """Of every action of the model."""
+    """What every action of the model costs."""
 
     def __post_init__(self) -> None:
         if len(self.cost) != self.model.num_actions or not all(c > 0 for c in self.cost):
@@ -65,7 +67,7 @@ class SeparatingBeliefs(AbstractRule):
         if not rivals or not leader.weights:
             return turn
         mine, theirs = drop_low_bits([leader])[0], drop_low_bits(rivals)
-        gains = [part_taken(world.table, mine, theirs, a) / self.cost[a] for a in allowed]
+        gains = [part_removed(world.table, mine, theirs, a) / self.cost[a] for a in allowed]
         best = max(range(len(allowed)), key=lambda i: gains[i])
         if gains[best] * self.cost[allowed[best]] > SPLITS:
             return allowed[best]
@@ -96,8 +98,8 @@ def drop_low_bits(cases: Sequence[Case]) -> list[Weights]:
     return [{s: w >> down for s, w in case.weights.items() if w >> down} for case in cases]
 
 
-def part_taken(table: IntegerModel, leader: Weights, rivals: Sequence[Weights], action: Action) -> Fraction:
-    """Which part of the rivals' total the action takes in the mean, if the leader is true."""
+def part_removed(table: IntegerModel, leader: Weights, rivals: Sequence[Weights], action: Action) -> Fraction:
+    """Which part of the rivals' total weight the action removes in the mean, if the leader is true."""
     mine, scale = table.shown(leader, action), table.scale[action]
     whole = sum(leader.values()) * scale
     total = left = 0

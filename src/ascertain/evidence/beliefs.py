@@ -27,10 +27,11 @@ from ascertain.task.bank import Bank
 from ascertain.types import Action, Reading, State
 
 Weights: TypeAlias = dict[State, int]
+"""A belief up to a factor: by state a positive integer, in proportion to its probability."""
 UNIT = 1 << 30
-"""Evidence that people read is counted in nats / UNIT."""
+"""Evidence that people read is counted in nats / UNIT: finer than they can read, while 2^31 nats stay below FAR."""
 FAR = 1 << 61
-"""Stands for an infinite logarithm."""
+"""Stands for an infinite logarithm: greater than every finite one in these units, and less than NEVER."""
 
 
 @final
@@ -66,10 +67,8 @@ class IntegerModel:
         """The scaled probabilities of the readings."""
         key = state, action
         if key not in self._shown:
-            found: dict[Reading, int] = {}
-            for _, y, p in self.model.joint[state][action]:
-                found[y] = found.get(y, 0) + p.numerator * (self.scale[action] // p.denominator)
-            self._shown[key] = tuple(found.items())
+            readings = dict.fromkeys(y for _, y, _ in self.model.joint[state][action])
+            self._shown[key] = tuple((y, sum(k for _, k in self.ends(state, action, y))) for y in readings)
         return self._shown[key]
 
     def move(self, weights: Mapping[State, int], action: Action, reading: Reading | None) -> Weights:
@@ -147,8 +146,7 @@ class BeliefEvidence(AbstractEvidence):
     def take(self, step: Step) -> None:
         self.cases = advance(self.table, self.cases, step)
         if not step.certain:
-            ran = self.doubts.ran
-            self._weights = [*(w * ran for w in self._weights), *(w * (1 - ran) for w in self._weights)]
+            self._split_weights()
         alive = [i for i, case in enumerate(self.cases) if case.weights] or range(len(self.cases))
         self.cases = [self.cases[i] for i in alive]
         self._weigh([self._weights[i] for i in alive])
@@ -168,10 +166,6 @@ class BeliefEvidence(AbstractEvidence):
     @property
     def vanished(self) -> bool:
         return self._mixture == 0
-
-    @property
-    def num_candidates(self) -> int:
-        return len(self.cases)
 
     @property
     def threshold(self) -> int:

@@ -36,7 +36,7 @@ import numpy as np
 from ascertain.errors import TaskError
 from ascertain.evidence.groups import Group, double_group, start_group
 from ascertain.kernels.evidence.worlds import MISSING, filter_states
-from ascertain.kernels.model.boolean import run_states
+from ascertain.kernels.model.boolean import ONE, run_states
 from ascertain.model.boolean import BooleanPlant
 from ascertain.task.bank import Bank, scale_weights
 from ascertain.types import Action, LongArray, Reading, State, WordArray
@@ -82,8 +82,20 @@ class AbstractEvidence(ABC):
 
     def __post_init__(self) -> None:
         self.alpha = Fraction(self.alpha)
+        self._weights = list(self.bank.weights)
+        """The weight of every candidate that is followed; a doubted action doubles them."""
         if not 0 <= self.alpha < 1:
             raise TaskError(f"alpha is {self.alpha}; a probability in [0, 1) is needed")
+
+    @property
+    def num_candidates(self) -> int:
+        """How many candidates are followed."""
+        return len(self._weights)
+
+    def _split_weights(self) -> None:
+        """After a doubted action: the weights in the case that it ran, then those in the case that it did not."""
+        ran = self.doubts.ran
+        self._weights = [*(w * ran for w in self._weights), *(w * (1 - ran) for w in self._weights)]
 
     @abstractmethod
     def take(self, step: Step) -> None:
@@ -93,11 +105,6 @@ class AbstractEvidence(ABC):
     @abstractmethod
     def vanished(self) -> bool:
         """Whether no candidate could have shown these readings."""
-
-    @property
-    @abstractmethod
-    def num_candidates(self) -> int:
-        """How many candidates are followed; a doubted action doubles them."""
 
     @property
     @abstractmethod
@@ -118,7 +125,15 @@ class AbstractEvidence(ABC):
 
 
 class AbstractStateEvidence(AbstractEvidence):
-    """The interface of evidence whose candidates and hypotheses are states."""
+    """The interface of evidence whose candidates and hypotheses are states.
+
+    Candidate c began in `_initial[c]` and is in `_current[c]`; `_score[c]` is what its readings have cost so far: a
+    count, or a row of counts.
+    """
+
+    _initial: WordArray
+    _current: WordArray
+    _score: LongArray
 
     @abstractmethod
     def filter(self, group: Group, step: Step, start_of: StartOf, keep_all: bool = False) -> list[Group]:
@@ -126,6 +141,13 @@ class AbstractStateEvidence(AbstractEvidence):
 
         Beaten hypotheses are dropped, with `keep_all` none.
         """
+
+    def _double(self, moved: WordArray) -> None:
+        """Both cases of an action that may have led the candidates to `moved` or not have run."""
+        self._initial = np.concatenate([self._initial, self._initial])
+        self._current = np.concatenate([moved, self._current])
+        self._score = np.concatenate([self._score, self._score])
+        self._split_weights()
 
     def run_alone(self, state: State, history: Sequence[Step]) -> list[Group]:
         """One state through the whole history, dropped by nothing: a group of one for each way the doubts may go."""
@@ -145,10 +167,9 @@ class FlipEvidence(AbstractStateEvidence):
         if max(bank.states) >> plant.num_bits:
             raise TaskError(f"the bank lists state {max(bank.states)}; the plant has {plant.num_bits} bits")
         self.plant = plant
-        self._initial: WordArray = np.array(bank.states, dtype=np.uint64)
-        self._current: WordArray = self._initial.copy()
-        self._count: LongArray = np.zeros(len(bank.states), dtype=np.int64)
-        self._weights = list(bank.weights)
+        self._initial = np.array(bank.states, dtype=np.uint64)
+        self._current = self._initial.copy()
+        self._score = np.zeros(len(bank.states), dtype=np.int64)
         self._scale_weights()
         self._threshold = self._find_threshold()
 
@@ -156,23 +177,16 @@ class FlipEvidence(AbstractStateEvidence):
         return FlipEvidence(self.plant, bank, self.alpha, self.doubts)
 
     def take(self, step: Step) -> None:
+        plant, moved, command = self.plant, self._current.astype(np.uint64), np.array([step.action], dtype=np.int32)
+        run_states(plant.gates, plant.offset, plant.tap, moved, command, np.empty((0, 0), dtype=np.uint8))
         if not step.certain:
-            self._double(step.action)
-            return
-        tapped = _run_one(self.plant, self._current, step.action)
-        if step.reading is not None:
-            self._count += tapped != step.reading
-            self._threshold = self._find_threshold()
-
-    def _double(self, action: Action) -> None:
-        stayed = self._current.copy()
-        _run_one(self.plant, self._current, action)
-        ran = self.doubts.ran
-        self._initial = np.tile(self._initial, 2)
-        self._current = np.concatenate([self._current, stayed])
-        self._count = np.tile(self._count, 2)
-        self._weights = [*(w * ran for w in self._weights), *(w * (1 - ran) for w in self._weights)]
-        self._scale_weights()
+            self._double(moved)
+            self._scale_weights()
+        else:
+            self._current = moved
+            if step.reading is None:
+                return  # nothing was scored, so that the threshold is what it was
+            self._score += (moved >> np.uint64(plant.tap[step.action])) & ONE != step.reading
         self._threshold = self._find_threshold()
 
     def filter(self, group: Group, step: Step, start_of: StartOf, keep_all: bool = False) -> list[Group]:
@@ -194,19 +208,16 @@ class FlipEvidence(AbstractStateEvidence):
 
     @property
     def vanished(self) -> bool:
-        return self.plant.flip == 0 and int(self._count.min()) > 0
-
-    @property
-    def num_candidates(self) -> int:
-        return len(self._weights)
+        return self.plant.flip == 0 and int(self._score.min()) > 0
 
     @property
     def threshold(self) -> int:
         return self._threshold
 
     def leader(self) -> tuple[State, State]:
+        # Without noise a contradicted candidate counts for next to nothing, which stands for nothing at all.
         f = max(self.plant.flip, Fraction(1, 10**9))
-        best = int(np.argmax(self._log_weights - self._count * math.log((1 - f) / f)))
+        best = int(np.argmax(self._log_weights - self._score * math.log((1 - f) / f)))
         return int(self._initial[best]), int(self._current[best])
 
     def nats(self, penalty: int) -> float:
@@ -215,7 +226,7 @@ class FlipEvidence(AbstractStateEvidence):
             alive = sum(share for share, k in self._terms() if k == 0)
             return -math.inf if alive == 0 else math.inf if penalty > 0 else math.log(alive / self._scale)
         step = math.log((1 - f) / f)
-        least = int(self._count.min())
+        least = int(self._score.min())
         total = math.fsum(share / self._scale * math.exp(-step * (k - least)) for share, k in self._terms())
         return math.log(total) + step * (penalty - least)
 
@@ -230,10 +241,11 @@ class FlipEvidence(AbstractStateEvidence):
 
     def _terms(self) -> Iterator[tuple[int, int]]:
         """Weights times `_scale`, added up over the candidates that share a count, and counts."""
-        least = int(self._count.min())
-        width = int(self._count.max()) - least + 1
+        # Counted in one table of (weight, count): thousands of candidates have few different weights and counts.
+        least = int(self._score.min())
+        width = int(self._score.max()) - least + 1
         size = len(self._shares) * width
-        many = np.bincount(self._share * width + (self._count - least), minlength=size).reshape(-1, width)
+        many = np.bincount(self._share * width + (self._score - least), minlength=size).reshape(-1, width)
         total: dict[int, int] = {}
         held, at = np.nonzero(many)
         for i, k, number in zip(held.tolist(), at.tolist(), many[held, at].tolist(), strict=True):
@@ -261,6 +273,8 @@ def _least_beaten(terms: Sequence[tuple[int, int]], scale: int, flip: Fraction, 
         return 1 if any(k == 0 for _, k in terms) else NEVER
     if alpha == 0:
         return NEVER
+    # With r = p/m and k = low + j the inequality reads r^j <= alpha * sum of w r^(k_c - low). Times all denominators
+    # that is left * p^j <= right * m^j. As r < 1 it holds from some j on, looked for around the logarithms' guess.
     low, high = min(k for _, k in terms), max(k for _, k in terms)
     p, m = flip.numerator, flip.denominator - flip.numerator
     total = sum(share * p ** (k - low) * m ** (high - k) for share, k in terms)
@@ -277,10 +291,3 @@ def _log(number: int) -> float:
     """The logarithm of an integer of any size."""
     shift = max(0, number.bit_length() - 64)
     return math.log(number >> shift) + shift * math.log(2)
-
-
-def _run_one(plant: BooleanPlant, states: WordArray, action: Action) -> WordArray:
-    """Every state through one command, in place; returns the tapped bits."""
-    commands = np.array([action], dtype=np.int32)
-    run_states(plant.gates, plant.offset, plant.tap, states, commands, np.empty((0, 0), dtype=np.uint8))
-    return (states >> np.uint64(plant.tap[action])) & np.uint64(1)

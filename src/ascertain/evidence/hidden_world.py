@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from itertools import groupby
 from typing import final
 
 import numpy as np
@@ -25,7 +26,6 @@ from ascertain.evidence.labelling import Labelling
 from ascertain.evidence.worlds import AbstractWorld
 from ascertain.model.hidden import Belief, HiddenModel, certain, make_belief
 from ascertain.task.bank import Bank
-from ascertain.task.hidden_task import HiddenTask
 from ascertain.types import Action, BoolArray, State, WordArray
 
 
@@ -33,6 +33,7 @@ from ascertain.types import Action, BoolArray, State, WordArray
 class HiddenWorld(AbstractWorld):
     """A closed world of beliefs: hypothesis h began with `beliefs[h]`; candidates of the bank are hypotheses."""
 
+    model: HiddenModel
     evidence: BeliefEvidence
 
     def __init__(
@@ -55,19 +56,18 @@ class HiddenWorld(AbstractWorld):
         self.table = IntegerModel(model)
         evidence = BeliefEvidence(self.table, beliefs, bank, alpha, doubts)
         super().__init__(model, evidence, labels)
-        self.hidden, self.beliefs = model, tuple(beliefs)
-        self._cases = self._initial_cases()
-
-    def _initial_cases(self) -> list[Case]:
-        return [Case(h, (), weights) for h, weights in enumerate(scale_beliefs(self.beliefs))]
+        self.beliefs = tuple(beliefs)
+        self._restart()
 
     def _restart(self) -> None:
-        self._cases = self._initial_cases()
+        self._cases = [Case(h, (), weights) for h, weights in enumerate(scale_beliefs(self.beliefs))]
 
     def _advance(self, step: Step) -> None:
         self.world_steps += len(self._cases)
         after = advance(self.table, self._cases, step, self.evidence.cases)
         self._cases = [case for case in after if not self.evidence.beats(case.likelihood)]
+        # Only ratios of likelihoods count, so a factor that all weights share is taken out; without that the integers
+        # would grow by the length of a denominator at every reading.
         followed = (*self._cases, *self.evidence.cases)
         common = math.gcd(*(w for case in followed for w in case.weights.values()))
         if common > 1:
@@ -76,40 +76,35 @@ class HiddenWorld(AbstractWorld):
             self._cases = [known.get((c.hypothesis, c.ran)) or divide(c, common) for c in self._cases]
 
     def _blocks(self) -> Iterator[Group]:
-        order = sorted(range(len(self._cases)), key=lambda i: (self._cases[i].ran, self._cases[i].hypothesis))
-        for ran in sorted({case.ran for case in self._cases}):
-            places = [i for i in order if self._cases[i].ran == ran]
-            cases = [self._cases[i] for i in places]
+        placed = sorted(enumerate(self._cases), key=lambda pair: (pair[1].ran, pair[1].hypothesis))
+        for ran, group in groupby(placed, key=lambda pair: pair[1].ran):
+            cases = [(case, self._number(case, i)) for i, case in group]
             yield Group(
                 ran,
-                np.array([case.hypothesis for case in cases], dtype=np.uint64),
-                np.array([self._number(case, i) for case, i in zip(cases, places, strict=True)], dtype=np.uint64),
-                np.array([self.evidence.penalty(case.likelihood) for case in cases], dtype=np.int64),
+                np.array([case.hypothesis for case, _ in cases], dtype=np.uint64),
+                np.array([number for _, number in cases], dtype=np.uint64),
+                np.array([self.evidence.penalty(case.likelihood) for case, _ in cases], dtype=np.int64),
             )
 
     def _number(self, case: Case, place: int) -> int:
         """The number of a case's belief: the state that it is certain of, or one past the states."""
-        return next(iter(case.weights)) if len(case.weights) == 1 else self.hidden.num_states + place
+        return next(iter(case.weights)) if len(case.weights) == 1 else self.model.num_states + place
 
     def belief_numbered(self, number: int) -> Belief:
         """The belief that a number of this moment stands for: see the module's text."""
-        n, followed = self.hidden.num_states, [*self._cases, *self.evidence.cases]
+        n, followed = self.model.num_states, [*self._cases, *self.evidence.cases]
         if not 0 <= number < n + len(followed):
             raise TaskError(f"{number} is no belief of this world; they are 0 .. {n + len(followed) - 1} now")
         return certain(number) if number < n else make_belief(followed[number - n].weights)
 
-    def current_beliefs(self) -> dict[tuple[int, tuple[bool, ...]], Belief]:
-        """The belief of every hypothesis that is not beaten, for each way that the doubted actions may have gone."""
-        return {(case.hypothesis, case.ran): make_belief(case.weights) for case in self._cases if case.weights}
-
     def _state_of(self, hypothesis: WordArray) -> WordArray:
-        n = self.hidden.num_states
+        n = self.model.num_states
         starts = [b[0][0] if len(b) == 1 else n + h for h, b in enumerate(self.beliefs)]
         return np.array(starts, dtype=np.uint64)[hypothesis]
 
     def is_allowed(self, action: Action) -> bool:
         """Whether the action is defined in every state that some hypothesis, not beaten, holds possible."""
-        return super().is_allowed(action) and all(self.hidden.allows(case.weights, action) for case in self._cases)
+        return super().is_allowed(action) and all(self.model.allows(case.weights, action) for case in self._cases)
 
     def may_be_in(self, test: Callable[[WordArray], BoolArray]) -> bool:
         """Whether some hypothesis that is not beaten holds possible a state that passes the test."""
@@ -151,12 +146,3 @@ class HiddenWorld(AbstractWorld):
         if likelihood == 0 or self.evidence.vanished:
             return self.evidence.nats(self.evidence.penalty(likelihood))
         return self.evidence.nats(self.evidence.penalty(1)) - math.log(likelihood) + math.log(whole)
-
-
-def hidden_world(task: HiddenTask, bank: Bank | None = None, *, doubts: Doubts | None = None) -> HiddenWorld:
-    """The world of a question about a hidden model; by default every hypothesis is a candidate of equal weight."""
-    n = task.num_hypotheses
-    names, label = task.labels, np.array(task.label, dtype=np.uint64)
-    mixture = bank or Bank(tuple(range(n)), (Fraction(1, n),) * n)
-    labelling = Labelling(lambda h: label[h], lambda code: names[code], "hypothesis")
-    return HiddenWorld(task.model, task.belief, mixture, task.alpha, labelling=labelling, doubts=doubts)

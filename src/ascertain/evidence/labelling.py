@@ -23,6 +23,7 @@ from ascertain.task.task import Task
 from ascertain.types import State, WordArray
 
 Subject: TypeAlias = Literal["start", "current", "hypothesis"]
+"""What labels are about."""
 
 
 @final

@@ -1,4 +1,4 @@
-"""Evidence under any reading laws, in fixed point, with an exact answer where fixed point cannot tell.
+"""Evidence under any reading laws, in fixed point, with exact rationals where fixed point cannot decide.
 
 The penalty of a state is a lower bound on -log L_z(t), in units of 2^-32 nats: each reading adds -log K(y | s, a),
 rounded down to an integer, so that penalties add up without error and bit for bit alike everywhere. After t readings
@@ -36,12 +36,15 @@ from ascertain.model.abstract import AbstractMachine
 from ascertain.task.bank import Bank
 from ascertain.types import UNDEFINED, Action, BoolArray, IntArray, LongArray, Reading, State
 
-UNIT_BITS = 32
-UNIT = 1 << UNIT_BITS
+UNIT = 1 << 32
+"""Penalties are in units of 2^-32 nats: t readings are uncertain by t units, 10^-7 nats at t = 600, so that hardly ever
+rationals must decide; and NEVER is 2^30 nats, more than any run gathers."""
 IMPOSSIBLE = -1
 """In a table of levels: the law never gives this reading."""
 _DIGITS = Context(prec=80)
+"""80 decimal digits: in units, the logarithm of a number of a thousand digits has 14 of them before the point."""
 _MARGIN = Decimal("1e-40")
+"""What a logarithm is widened by: far more than the 60 digits behind the point lose, far less than a unit."""
 
 
 @lru_cache(maxsize=1 << 14)  # a bank asks for the same few weights after every reading
@@ -109,10 +112,9 @@ class LawEvidence(AbstractStateEvidence):
             raise TaskError(f"the bank lists state {max(bank.states)}; the model has {model.num_states} states")
         self.model = model
         self.levels = levels or tabulate_levels(model)
-        self._initial = np.array(bank.states, dtype=np.int64)
+        self._initial = np.array(bank.states, dtype=np.uint64)
         self._current = self._initial.copy()
-        self._uses = np.zeros((len(bank.states), len(self.levels.values)), dtype=np.int64)
-        self._weights = list(bank.weights)
+        self._score = np.zeros((len(bank.states), len(self.levels.values)), dtype=np.int64)
         self._risk = log_bounds(1 / self.alpha) if self.alpha else (NEVER, NEVER)
         self._history: list[Step] = []
         self._num_readings = 0
@@ -123,53 +125,44 @@ class LawEvidence(AbstractStateEvidence):
 
     def take(self, step: Step) -> None:
         self._history.append(step)
-        if not step.certain:
-            self._double(step.action)
+        law = self.levels.law[self._current, step.action]
+        if step.reading is None:
+            self._keep(law != UNDEFINED)
         else:
-            if step.reading is not None:
-                self._num_readings += 1
-                self._score(step.action, step.reading)
-            else:
-                self._keep(self.levels.law[self._current, step.action] != UNDEFINED)
-            self._current = self.levels.successor[self._current, step.action].astype(np.int64)
+            level = np.where(law == UNDEFINED, IMPOSSIBLE, self.levels.level[law, step.reading])
+            possible = level != IMPOSSIBLE
+            self._keep(possible)
+            self._score[np.arange(len(self._score)), level[possible]] += 1
+            self._num_readings += 1
+        moved = self.levels.successor[self._current, step.action].astype(np.uint64)
+        if step.certain:
+            self._current = moved
+        else:
+            self._double(moved)
         self._weigh()
-
-    def _score(self, action: Action, reading: Reading) -> None:
-        law = self.levels.law[self._current, action]
-        level = np.where(law == UNDEFINED, IMPOSSIBLE, self.levels.level[law, reading])
-        possible = level != IMPOSSIBLE
-        self._keep(possible)
-        self._uses[np.arange(len(self._uses)), level[possible]] += 1
 
     def _keep(self, kept: BoolArray) -> None:
         """Forget candidates of likelihood zero: they add nothing from now on."""
-        self._initial, self._current, self._uses = self._initial[kept], self._current[kept], self._uses[kept]
+        self._initial, self._current, self._score = self._initial[kept], self._current[kept], self._score[kept]
         self._weights = [w for w, k in zip(self._weights, kept, strict=True) if k]
-
-    def _double(self, action: Action) -> None:
-        self._keep(self.levels.law[self._current, action] != UNDEFINED)
-        ran = self.levels.successor[self._current, action].astype(np.int64)
-        self._initial = np.tile(self._initial, 2)
-        self._current = np.concatenate([ran, self._current])
-        self._uses = np.tile(self._uses, (2, 1))
-        share = self.doubts.ran
-        self._weights = [*(w * share for w in self._weights), *(w * (1 - share) for w in self._weights)]
 
     def _weigh(self) -> None:
         """Enclose the logarithm of the candidates' sum."""
-        self._exact: Fraction | None = None
+        self._exact: Fraction | None = None  # made when a comparison needs it, once for each reading
         if self.vanished:
             return
+        # Penalties rounded up and weights down bound each term from below, the other way round from above. One unit is
+        # for the floating-point sum; the upper bound has one more, as `_log_sum` rounds down.
         weight = [log_bounds(w) for w in self._weights]
-        least = self._uses @ self.levels.ceiling
-        most = self._uses @ self.levels.floor
+        least = self._score @ self.levels.ceiling
+        most = self._score @ self.levels.floor
         self._sum = (
             _log_sum([low - int(x) for (low, _), x in zip(weight, least, strict=True)]) - 1,
             _log_sum([high - int(x) for (_, high), x in zip(weight, most, strict=True)]) + 2,
         )
 
     def filter(self, group: Group, step: Step, start_of: StartOf, keep_all: bool = False) -> list[Group]:
-        if keep_all:
+        if keep_all:  # even a state that lacks the action, at NEVER
             scored = self._add_penalties(group, step)
             return [scored] if step.certain else double_group(group, scored.current)
         if step.reading is not None:
@@ -203,6 +196,7 @@ class LawEvidence(AbstractStateEvidence):
         levels = self.levels
         law = levels.law[group.current, step.action]
         cost = np.zeros(len(levels.level), np.int64) if step.reading is None else levels.costs(step.reading)
+        # NEVER stays NEVER: penalties saturate there instead of running over.
         added = np.where(law == UNDEFINED, IMPOSSIBLE, cost[law])
         penalty = np.where(added == IMPOSSIBLE, NEVER, np.minimum(group.penalty, NEVER - added) + added)
         after = np.where(law == UNDEFINED, group.current, levels.successor[group.current, step.action])
@@ -235,14 +229,11 @@ class LawEvidence(AbstractStateEvidence):
     def vanished(self) -> bool:
         return not self._weights
 
-    @property
-    def num_candidates(self) -> int:
-        return len(self._weights)
-
     def leader(self) -> tuple[State, State]:
         if self.vanished:
             raise TaskError("no candidate of the bank explains the readings; none of them leads")
-        best = int(np.argmin(self._uses @ self.levels.floor - np.array([log_bounds(w)[0] for w in self._weights])))
+        # Floors are compared, which may err by a few units about who leads; no answer rests on it.
+        best = int(np.argmin(self._score @ self.levels.floor - np.array([log_bounds(w)[0] for w in self._weights])))
         return int(self._initial[best]), int(self._current[best])
 
     @property
@@ -251,14 +242,14 @@ class LawEvidence(AbstractStateEvidence):
 
     @property
     def doubtful(self) -> int:
-        """The penalty below which a state is surely not beaten; from here to the threshold only `beats` can tell."""
+        """The penalty below which a state is surely not beaten; from here to the threshold only `beats` can decide."""
         return NEVER if self.vanished or not self.alpha else self._risk[0] - self._sum[1] - self._num_readings
 
     def beats(self, uses: LongArray) -> bool:
         """Whether a state that used level j `uses[j]` times is beaten, in exact rationals."""
         if self._exact is None:
             self._exact = sum(
-                (w * self._likelihood(row) for w, row in zip(self._weights, self._uses, strict=True)), Fraction(0)
+                (w * self._likelihood(row) for w, row in zip(self._weights, self._score, strict=True)), Fraction(0)
             )
         return self.alpha * self._exact >= self._likelihood(uses)
 
@@ -276,5 +267,6 @@ class LawEvidence(AbstractStateEvidence):
 
 def _log_sum(logs: list[int]) -> int:
     """2^32 times the logarithm of the sum of exp(x / 2^32), rounded down."""
+    # Relative to the largest, so that nothing overflows and at least one term is exactly 1; `fsum` rounds once.
     top = max(logs)
     return top + math.floor(math.log(math.fsum(math.exp((x - top) / UNIT) for x in logs)) * UNIT)

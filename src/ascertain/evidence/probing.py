@@ -4,12 +4,13 @@ Any rule is valid: evidence is so for every choice that does not see future nois
 takes. And no rule chooses an action that is forbidden where the plant may be: it takes the next one that is allowed.
 
 A *separating* rule believes the candidate that explains the readings best, its *reference*, and looks for the short
-word of actions that takes most from its strongest rivals. A rival z counts for the square root of its likelihood
-relative to the strongest one's. If the reference is true, an action multiplies that root by the affinity of the two
-reading laws in the mean, so the total weight after a word is an expectation, and words are compared by the logarithm
-of what they divide the total by, per unit of cost. The word is chosen with look-ahead, its first action is done, and
-after the reading everything is chosen anew. Where no word within reach splits anything, the rule follows a shortest
-word that tells the reference from its strongest rival.
+word of actions that weakens its strongest rivals most. The weight of a rival is the square root of its likelihood
+relative to the strongest one's. If the reference is true, an action multiplies that weight in the mean by the affinity
+of the two reading laws, the sum over readings of the root of the product of their probabilities (the Bhattacharyya
+coefficient). So the total weight after a word is an expectation, and words are compared by the logarithm of what they
+divide the total by, per unit of cost. The word is chosen with look-ahead, its first action is done, and after the
+reading everything is chosen anew. Where no word within reach splits anything, the rule follows a shortest word that
+tells the reference from its strongest rival.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ from ascertain.model.boolean import BooleanPlant
 from ascertain.types import UNDEFINED, Action, BoolArray, FloatArray, IntArray, LongArray, State, WordArray
 
 _LEAST = 1e-300
-"""Stands for no weight at all, so that its logarithm is a number."""
+"""Stands for no weight at all, so that its logarithm is a number; less than every weight that matters."""
 _SPLITS = 1e-12
-"""A word that takes a smaller part than this splits nothing: it is rounding."""
+"""A word that gains less than this splits nothing: sums of 512 weights are rounded by some 1e-13 of their total."""
 
 
 class AbstractRule(ABC):
@@ -114,7 +115,7 @@ def round_robin(model: AbstractModel, actions: Iterable[Action]) -> RoundRobin:
 @final
 @dataclass(frozen=True)
 class Separating(AbstractRule):
-    """The action that begins the word which takes most from the strongest rivals, per unit of cost."""
+    """The action that begins the word which weakens the strongest rivals most, per unit of cost."""
 
     model: AbstractDeterministic
     actions: tuple[Action, ...]
@@ -147,7 +148,7 @@ class Separating(AbstractRule):
         current = np.concatenate([group.current for group in rivals])
         weight = self._split.weigh(np.concatenate([group.penalty for group in rivals]))
         cost = dict(zip(self.actions, self.cost, strict=True))
-        search = _Search(self._split, actions, [float(cost[a]) for a in actions], float(weight.sum()), possible)
+        search = _WordSearch(self._split, actions, [float(cost[a]) for a in actions], float(weight.sum()), possible)
         search.extend(reference, current, weight, (), 0.0, self.depth, self.breadth)
         if search.gain > _SPLITS:
             return actions[search.word[0]]
@@ -163,7 +164,7 @@ def strongest_of(groups: Sequence[Group]) -> State:
 
 
 @final
-class _Search:
+class _WordSearch:
     """Words searched depth first, at each level through the actions that gain most."""
 
     def __init__(
@@ -191,6 +192,8 @@ class _Search:
         breadth: int,
     ) -> None:
         """Try every action next and go on from the best; a word counts when full or when it leaves nothing."""
+        # left[i] is the total weight after action i, negative where a rival lacks it. What a word gains is the
+        # logarithm of what it divides the total by, over its cost.
         left = self.split.left(self.actions, reference, current, weight)
         no_use = (left < 0) if word else (left < 0) | ~self.allowed
         gain = np.where(no_use, -1.0, -np.log(np.maximum(left, _LEAST) / self.total) / (paid + self.cost))

@@ -37,6 +37,7 @@ _CLOSE = 1e-6
 """Logarithms nearer than this are compared exactly; they are accurate to about 1e-12 per thousand readings."""
 
 NominalT = TypeVar("NominalT")
+"""What stands for the nominal: a state, or the weights of a belief."""
 
 
 @dataclass
@@ -46,7 +47,7 @@ class _Case(Generic[NominalT]):
     nominal: NominalT
     ratios: Counter[Fraction] = field(default_factory=Counter[Fraction])
     logs: tuple[float, ...] = ()
-    """By q the logarithm of its product so far, where that is kept."""
+    """For each q the logarithm of its product so far, where that is kept."""
     impossible: bool = False
 
 
@@ -80,7 +81,7 @@ class AbstractTrigger(ABC, Generic[NominalT]):
 
     @abstractmethod
     def _logs(self, case: _Case[NominalT]) -> Sequence[float]:
-        """By q the logarithm of its product."""
+        """For each q the logarithm of its product so far."""
 
     def observe(self, action: Action, reading: Reading | None) -> None:
         """One more action, and what was read; None when the reading is missing."""
@@ -163,7 +164,7 @@ class AbstractTrigger(ABC, Generic[NominalT]):
         return total / len(self.mixture)
 
     def _factor_logs(self, ratio: Fraction) -> tuple[float, ...]:
-        """By q the logarithm of what a reading of this ratio brings."""
+        """For each q the logarithm of the factor that a reading of this ratio contributes."""
         return tuple(_log(1 - q + q * ratio) for q in self.mixture)
 
 

@@ -37,10 +37,12 @@ from ascertain.task.bank import Bank
 from ascertain.types import Action, BoolArray, LongArray, Reading, State, WordArray
 
 MAX_WORLD_STATES = 10_000_000
+"""So many states of a machine take 0.6 s for the first reading and 240 MB; more would make a run wait."""
 BLOCK = 1 << 16
-"""Hypotheses that are labelled at a time."""
+"""Hypotheses that are labelled at a time: half a megabyte stays in the cache, and the first block often shows two
+labels, which is enough to go on."""
 NO_LABEL = 2**64 - 1
-"""A code that no label has."""
+"""A code that no label has: the largest there is, and worlds have fewer states than that."""
 
 
 @final
@@ -103,15 +105,15 @@ class AbstractWorld(ABC):
         A missing reading is no evidence. That is valid when losing it does not depend on its value, given the state and
         what went before; otherwise "missing" must be a reading of the model.
         """
-        self.model.check_step(action, reading)
-        self._take(Step(action, reading))
+        self.take(Step(action, reading))
 
     def doubt(self, action: Action) -> None:
         """The action may have been done or not, and nothing was read."""
-        self.model.check_step(action, None)
-        self._take(Step(action, None, certain=False))
+        self.take(Step(action, None, certain=False))
 
-    def _take(self, step: Step) -> None:
+    def take(self, step: Step) -> None:
+        """The same as `observe` or `doubt`, whichever the step is."""
+        self.model.check_step(step.action, step.reading)
         if not self._stands_still and not self.is_allowed(step.action):
             raise TaskError(
                 f"action {self.model.actions[step.action]!r} is not defined in a state where the plant may be; it is "
@@ -145,7 +147,7 @@ class AbstractWorld(ABC):
         self._restart()
         steps, self.history, self._num_scored = self.history, [], 0
         for step in steps:
-            self._take(step)
+            self.take(step)
 
     @property
     def num_doubts(self) -> int:
@@ -275,9 +277,15 @@ class _AbstractListed(AbstractStateWorld):
     """What worlds that hold every hypothesis in a list have in common."""
 
     def __init__(
-        self, model: AbstractDeterministic, evidence: AbstractStateEvidence, labelling: Labelling, states: WordArray
+        self,
+        model: AbstractDeterministic,
+        states: WordArray,
+        bank: Bank,
+        alpha: Fraction,
+        labelling: Labelling,
+        doubts: Doubts | None,
     ) -> None:
-        super().__init__(model, evidence, labelling)
+        super().__init__(model, make_evidence(model, bank, alpha, doubts), labelling)
         self._initial = states
         self._groups = [start_group(states)]
 
@@ -325,12 +333,7 @@ class ListWorld(_AbstractListed):
         listed = [int(z) for z in states]
         if not listed or min(listed) < 0 or max(listed) >= model.num_states:
             raise TaskError(f"a world lists states in 0 .. {model.num_states - 1}, at least one")
-        super().__init__(
-            model,
-            make_evidence(model, bank, alpha, doubts),
-            labelling or label_states(),
-            np.array(listed, dtype=np.uint64),
-        )
+        super().__init__(model, np.array(listed, dtype=np.uint64), bank, alpha, labelling or label_states(), doubts)
 
 
 @final
@@ -350,6 +353,5 @@ class MachineWorld(_AbstractListed):
             raise LimitError(
                 f"the machine has {model.num_states} states; worlds of at most {MAX_WORLD_STATES} are filtered"
             )
-        evidence = LawEvidence(model, bank, alpha, doubts)
         labels = labelling or label_states(lambda code: model.states[code])
-        super().__init__(model, evidence, labels, np.arange(model.num_states, dtype=np.uint64))
+        super().__init__(model, np.arange(model.num_states, dtype=np.uint64), bank, alpha, labels, doubts)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
-from ascertain.observer.banks import CompileEffort
+from ascertain.observer.banks import CompileReport
 from ascertain.observer.records import (
     Cause,
     Record,
@@ -100,5 +100,5 @@ class WatchedBank:
         return bank
 
     @property
-    def effort(self) -> CompileEffort | None:
-        return getattr(self._make_bank, "effort", None)
+    def report(self) -> CompileReport | None:
+        return getattr(self._make_bank, "report", None)

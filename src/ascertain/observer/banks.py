@@ -1,4 +1,4 @@
-"""Where the bank comes from: what compiles it, run at most once and without being shown a reading.
+"""Where the bank comes from: it is compiled at most once, by something that never sees a reading.
 
 The bank of a problem is compiled from the operation's log, or spread evenly over listed hypotheses. Both are called
 without arguments and know the problem alone, so that the bank is determined before the first fresh reading although it
@@ -11,13 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
-from typing import Any, Protocol, final, runtime_checkable
+from typing import Any, final
 
 import numpy as np
 
-from ascertain.bank.candidates import Compiled
-from ascertain.bank.compile import compile_bank, find_compiler
-from ascertain.bank.compiler import DEFAULT_COMPILER
+from ascertain.bank.candidates import Compiled, CompileStats
+from ascertain.bank.compile import DEFAULT_COMPILER, compile_bank, find_compiler
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import bank_shells
 from ascertain.bank.weights import DEFAULT, Weighting
@@ -28,25 +27,13 @@ from ascertain.types import State
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
-class CompileEffort:
-    """What compiling took."""
+@dataclass(frozen=True)
+class CompileReport:
+    """What compiling the bank took, and whether a second compiler gave the same states and scores."""
 
-    compiler: str
-    evaluations: int
-    """Candidates that were scored at the end of the log."""
-    model_steps: int
-    seconds: float
-    map_equal: bool | None = None
-    """Whether a second compiler gave the same states and scores; None when none was asked."""
-
-
-@runtime_checkable
-class ReportsEffort(Protocol):
-    """A callable that can tell, afterwards, what it took."""
-
-    @property
-    def effort(self) -> CompileEffort | None: ...
+    stats: CompileStats
+    map_equal: bool | None
+    """None when no second compiler was asked."""
 
 
 @final
@@ -72,11 +59,9 @@ class BankSource:
         return self._result
 
     @property
-    def effort(self) -> CompileEffort | None:
-        """What compiling took, if it has been done and whatever does it can tell."""
-        if not isinstance(self._result, Bank) or not isinstance(self._make_bank, ReportsEffort):
-            return None
-        return self._make_bank.effort
+    def report(self) -> CompileReport | None:
+        """What compiling took, if it has been done and whatever does it has a report."""
+        return getattr(self._make_bank, "report", None) if isinstance(self._result, Bank) else None
 
 
 @final
@@ -97,22 +82,12 @@ class OperationBank:
                 find_compiler(name)  # a wrong name is refused now, not when the run has begun
         self._operation, self._compiler, self._shells = operation, compiler, shells
         self._weighting, self._against = weighting, against
-        self._effort: CompileEffort | None = None
-
-    @property
-    def effort(self) -> CompileEffort | None:
+        self.report: CompileReport | None = None
         """What compiling took; None before it is done."""
-        return self._effort
 
     def __call__(self) -> Bank:
         compiled = compile_bank(self._operation, self._compiler, shells=self._shells)
-        self._effort = CompileEffort(
-            compiler=compiled.stats.compiler,
-            evaluations=compiled.stats.evaluations,
-            model_steps=compiled.stats.model_steps,
-            seconds=compiled.stats.seconds,
-            map_equal=self._compare(compiled),
-        )
+        self.report = CompileReport(compiled.stats, self._compare(compiled))
         limit = compiled.num_shells if self._shells is None else self._shells
         return bank_shells(compiled, limit, self._weighting)
 
@@ -138,9 +113,6 @@ class OperationBank:
 @final
 class HypothesesBank:
     """The hypotheses of a question, each with the same weight."""
-
-    effort: CompileEffort | None = None
-    """None: nothing is compiled."""
 
     def __init__(self, states: Sequence[State]) -> None:
         self._states = tuple(dict.fromkeys(states))

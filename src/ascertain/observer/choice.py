@@ -1,4 +1,11 @@
-"""What to do next: what the probing rule chooses among the actions that are allowed now, non-merging ones first."""
+"""What to do next: what the probing rule chooses among the actions that are allowed now, non-merging ones first.
+
+A question about the start is lost for two states once an action has led both to the same place and they could show the
+same reading on the way: nothing read after that tells them apart. Such an action *merges* the two. Where the plant
+forgets like this, an observer that took the first action at hand would often destroy what it is to find out. So actions
+that merge none of the leading candidate and its strongest rivals go first, as long as words of them tell the leader
+from the strongest rival. This decides how long it takes, and never what may be answered.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +13,19 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import final
 
+import numpy as np
+
 from ascertain.evidence.evidence import Step
-from ascertain.evidence.probing import AbstractRule
+from ascertain.evidence.probing import AbstractRule, shortest_splitting_word, strongest_of
 from ascertain.evidence.worlds import AbstractWorld
+from ascertain.model.abstract import AbstractDeterministic
 from ascertain.observer.guard import Guard
-from ascertain.observer.non_merging import prefer_non_merging
 from ascertain.observer.probing import find_rule
 from ascertain.observer.settings import ObserverSettings
-from ascertain.types import Action
+from ascertain.types import Action, WordArray
+
+NUM_RIVALS = 512
+"""How many rivals, the strongest, are looked at: as many as `Separating` looks at, so that both see the same ones."""
 
 
 @final
@@ -35,3 +47,32 @@ class Chooser:
             return asked
         allowed = prefer_non_merging(world, guard.allowed(world))
         return self._rule.choose(world, allowed) if allowed else None
+
+
+def prefer_non_merging(world: AbstractWorld, allowed: tuple[Action, ...]) -> tuple[Action, ...]:
+    """The allowed actions that merge no rivals, where they will do; otherwise all of them.
+
+    On a hidden model, where an action leads is random, so that no action is known to merge.
+    """
+    model = world.model.deterministic
+    if model is None or world.labelling.about == "current" or all(model.is_injective(a) for a in allowed):
+        return allowed
+    leader, code = world.leader()
+    rivals = world.likely_rivals(code, NUM_RIVALS)
+    if not rivals:
+        return allowed
+    current = np.concatenate([np.array([leader], dtype=np.uint64), *(group.current for group in rivals)])
+    codes = np.concatenate([np.array([code], dtype=np.uint64), *(world.codes(group) for group in rivals)])
+    kept = tuple(a for a in allowed if not merges(model, a, current, codes))
+    if len(kept) in {0, len(allowed)}:
+        return allowed
+    return kept if shortest_splitting_word(model, kept, leader, strongest_of(rivals)) else allowed
+
+
+def merges(model: AbstractDeterministic, action: Action, current: WordArray, codes: WordArray) -> bool:
+    """Whether two of these states, of different labels, come to the same place with what may be the same reading."""
+    after, shown = model.outcomes(current, action)
+    order = np.lexsort((codes, shown, after))
+    after, shown, codes = after[order], shown[order], codes[order]
+    together = (after[1:] == after[:-1]) & (shown[1:] == shown[:-1])
+    return bool((together & (codes[1:] != codes[:-1])).any())

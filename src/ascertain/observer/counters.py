@@ -16,7 +16,7 @@ class Counters:
     readings: int = 0
     """Actions of which something was read."""
     cost: Fraction = Fraction(0)
-    """Of the actions."""
+    """What the actions cost together."""
     compilations: int = 0
     evaluations: int = 0
     """Candidates that the compiler scored."""

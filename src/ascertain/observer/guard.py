@@ -1,16 +1,17 @@
 """The guard: which actions may be done now.
 
-An action is *forbidden*
+An action is *forbidden* in each of these cases.
 
-- when it is not one that the question lets an experiment use, or its limit is used up;
-- on a partial machine, while some state that is not beaten lacks it;
-- on a Boolean plant, while some state that is not beaten would enter one of the states that must never be entered; a
-  plant that may be in one already does not enter it by staying, or nothing could be done while all states are possible
-  (the states of a machine that must not be entered have made it a partial machine, loops in them included);
-- in a stage on the nominal, on a partial machine, when some state that the actions so far may have led to lacks it,
-  whatever was read. A fallback starts from all hypotheses again and must be able to follow each through all that was
-  done: what only the nominal stage has ruled out is not ruled out for it. So is where the trigger follows the nominal.
-  (On a hidden model a fallback is shown what was read: there it is the states that the readings leave possible.)
+- The question does not let an experiment use it, or its limit is used up.
+- On a partial machine: some state that is not beaten lacks it.
+- On a Boolean plant: some state that is not beaten would enter an *unsafe* state, one that must never be entered. A
+  plant that may be in an unsafe state already does not enter it by staying there; otherwise nothing could be done while
+  all states are possible. (On a machine, whatever enters an unsafe state was taken out of the model beforehand, which
+  makes the machine partial.)
+- In a stage on the nominal, on a partial machine: some state that the actions so far may have led to lacks it, whatever
+  was read. A fallback starts from all hypotheses again and must be able to follow each of them through all that was
+  done, also those that only the nominal stage has ruled out. The trigger follows the nominal in the same way. (On a
+  hidden model a fallback is shown what was read, so that only states that the readings leave possible count.)
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ from ascertain.evidence.worlds import AbstractWorld
 from ascertain.model.abstract import AbstractModel
 from ascertain.model.boolean import BooleanPlant
 from ascertain.observer.settings import ObserverSettings
-from ascertain.observer.unsafe_predecessors import UnsafePredecessors
-from ascertain.types import Action, State
+from ascertain.types import Action, BoolArray, State, WordArray
+
+LOW_BITS = 16
+"""A table of 2^16 flags stays in the cache and already rules out nearly every state."""
 
 
 @final
@@ -108,3 +111,47 @@ class Reach:
         reading = step.reading if self._sees_readings else None
         after = self._model.reach(self._current, step.action, reading)
         self._current = after if step.certain else {*after, *self._current}
+
+
+@final
+class UnsafePredecessors:
+    """From where, and by which of the commands given, a Boolean plant would enter one of the states `never`.
+
+    Reversible gates undo themselves, so under a reversible command each such state has one predecessor: its gates
+    backwards. The predecessors under all reversible commands are found among millions of states by their lowest bits
+    first, which a small table holds. Other commands are done to every state.
+    """
+
+    def __init__(self, plant: BooleanPlant, actions: Iterable[Action], never: WordArray) -> None:
+        self._plant, self._never = plant, never
+        self._actions = tuple(actions)
+        self._before = {
+            a: np.array([plant.predecessor(int(z), a) for z in never], dtype=np.uint64)
+            for a in self._actions
+            if plant.is_injective(a)
+        }
+        self._near: BoolArray = np.zeros(1 << LOW_BITS, dtype=np.bool_)
+        for states in self._before.values():
+            self._near[states & np.uint64((1 << LOW_BITS) - 1)] = True
+
+    def find_open(self, world: AbstractWorld) -> frozenset[Action]:
+        """The actions by which some state outside, not beaten, would enter; found in one pass over what is left."""
+        pending = set(self._actions)
+
+        def look(states: WordArray) -> BoolArray:
+            near = states[self._near[states & np.uint64((1 << LOW_BITS) - 1)]]
+            near = near[~np.isin(near, self._never)]
+            outside = states[~np.isin(states, self._never)] if len(pending - self._before.keys()) else states
+            for action in sorted(pending):
+                if self._enters(action, near, outside):
+                    pending.remove(action)
+            return np.array([not pending])
+
+        world.may_be_in(look)
+        return frozenset(self._actions) - pending
+
+    def _enters(self, action: Action, near: WordArray, outside: WordArray) -> bool:
+        if action in self._before:
+            return bool(near.size) and bool(np.isin(near, self._before[action]).any())
+        after, _ = self._plant.outcomes(outside, action)
+        return bool(np.isin(after.astype(np.uint64), self._never).any())

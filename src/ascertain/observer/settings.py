@@ -20,9 +20,11 @@ from ascertain.task.question import AbstractQuestion
 from ascertain.types import Action, State
 
 PolicyName: TypeAlias = Literal["readwise", "eager", "staged", "reuse"]
+"""When the fallback begins and on what it is scored: see `stages.py`."""
 POLICIES: tuple[PolicyName, ...] = ("readwise", "eager", "staged", "reuse")
 """As problem files and the command line write them, the default first; `stages.py` says what they do."""
 FORMAT = "ascertain-observer"
+"""What settings in a commitment call themselves, so that they are not taken for another kind of file."""
 VERSION = 1
 """Of the settings in a commitment; another number when a reader would misunderstand what is written now."""
 

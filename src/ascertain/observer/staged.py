@@ -1,4 +1,4 @@
-"""The observer: Algorithm 1 of the paper as a thing that is told what happened and says what to do next.
+"""The observer: Algorithm 1 of the paper. It is given what was done and read, and returns what to do next.
 
     observer = start_observer(settings, make_bank)
     while isinstance(act := observer.next(), Act):
@@ -33,7 +33,7 @@ from ascertain.types import Action, Reading
 @final
 @dataclass(frozen=True)
 class Act:
-    """Do this action and tell what was read."""
+    """Do this action and report what was read."""
 
     action: Action
 
@@ -49,7 +49,7 @@ class View:
 
     stage: StageName
     label: str | None
-    """Of the candidate that explains the readings best; None when there is none."""
+    """The label of the candidate that explains the readings best; None when there is none."""
     evidence_nats: float
     """Against the strongest rival that is known now. It may fall again; what counts is whether it was ever reached."""
     threshold_nats: float

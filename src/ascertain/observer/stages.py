@@ -37,6 +37,7 @@ from ascertain.task.bank import Bank, nominal_bank, reuse_bank, weighted_bank
 from ascertain.types import Action, Reading, State
 
 StageName: TypeAlias = Literal["nominal", "fallback"]
+"""Algorithm 1 of the paper has these two."""
 SwitchReason: TypeAlias = Literal["eager", "trigger", "rejection", "contradiction", "forbidden"]
 """Why a fallback began: at once; the trigger exceeded 1 + lambda; formal rejection; the nominal cannot have shown what
 was read, or it beat all there is; no action is allowed on the nominal."""
@@ -67,7 +68,7 @@ class Acceptance:
     """The name of the share of alpha that was spent, and `alpha`, how much that is."""
     alpha: Fraction
     bank: Bank
-    """As far as it was computed; it leaves nothing for later."""
+    """The bank that was scored: of a mixture, the part that had been computed by then."""
     scored_from: int
     """The number of the first step, from 0, whose reading is scored; readings before it only move the bank along."""
     transcript: tuple[Step, ...]
@@ -132,7 +133,7 @@ class Stages:
             return
         self.guard.note(step)
         try:
-            feed(self.world, step)
+            self.world.take(step)
             if self._trigger is not None:
                 self._trigger.take(step)
             self._settle()
@@ -174,7 +175,7 @@ class Stages:
         return any(self.guard.allows(self.world, a) for a in self.guard.actions)
 
     def _why_switch(self, verdict: Verdict | None) -> SwitchReason | None:
-        """SwitchReason the nominal stage is over, in the policies that have one of its own."""
+        """Why the nominal stage is over, in the policies where it is a stage of its own; None while it goes on."""
         if self.stage == "fallback" or self.settings.policy == "reuse" or isinstance(verdict, Certified):
             return None
         if isinstance(verdict, Abstained):
@@ -220,7 +221,7 @@ class Stages:
         self._scored_from = 0 if scores_all else len(self.steps)
         world = self.settings.make_world(bank, alpha)
         for step in self.steps:
-            feed(world, step if scores_all else Step(step.action, None, step.certain))
+            world.take(step if scores_all else Step(step.action, None, step.certain))
         self._enter(why)
         return world
 
@@ -258,7 +259,7 @@ class Stages:
 
     def counters(self) -> Counters:
         """What the run has cost so far."""
-        effort = None if self._source is None or self.stage == "nominal" else self._source.effort
+        report = None if self._source is None or self.stage == "nominal" else self._source.report
         world, verifier, propagation = (
             spent + steps for spent, steps in zip(self._spent_steps, _steps_of(self.world), strict=True)
         )
@@ -267,28 +268,20 @@ class Stages:
             readings=self._num_readings,
             cost=self._cost,
             compilations=int(self.stage == "fallback"),
-            evaluations=0 if effort is None else effort.evaluations,
-            compile_steps=0 if effort is None else effort.model_steps,
+            evaluations=0 if report is None else report.stats.evaluations,
+            compile_steps=0 if report is None else report.stats.model_steps,
             propagation_steps=propagation,
             verifier_steps=verifier,
             world_steps=world,
             certified=int(isinstance(self.verdict, Certified)),
             abstained=int(isinstance(self.verdict, Abstained)),
-            map_equal=None if effort is None else effort.map_equal,
+            map_equal=None if report is None else report.map_equal,
         )
 
 
 @final
 class BankFailure(AscertainError):
     """The bank could not be compiled in the middle of a run."""
-
-
-def feed(world: AbstractWorld, step: Step) -> None:
-    """One more step for a world."""
-    if step.certain:
-        world.observe(step.action, step.reading)
-    else:
-        world.doubt(step.action)
 
 
 def scaled_bank(bank: Bank, factor: Fraction) -> Bank:

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, final
 
 from ascertain.bank.candidates import Compiled
-from ascertain.bank.compile import compile_bank
-from ascertain.bank.compiler import DEFAULT_COMPILER
+from ascertain.bank.compile import DEFAULT_COMPILER, compile_bank
 from ascertain.bank.layers import Progress
 from ascertain.bank.operation import Operation
 from ascertain.bank.score import Score

@@ -12,8 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast, final
 
-from ascertain.bank.compile import compiler_names
-from ascertain.bank.compiler import DEFAULT_COMPILER
+from ascertain.bank.compile import DEFAULT_COMPILER, compiler_names
 from ascertain.errors import TaskError
 from ascertain.observer.probing import PROBING
 from ascertain.observer.settings import POLICIES, PolicyName

@@ -20,7 +20,8 @@ import numpy as np
 
 from ascertain.bank.operation import Operation, Replacement, Word
 from ascertain.errors import LimitError
-from ascertain.kernels.model.boolean import BitArray, WordArray, run_each
+from ascertain.kernels._jit import kernel
+from ascertain.kernels.model.boolean import BitArray, WordArray, apply_command, gates_each
 from ascertain.model.boolean import BooleanPlant
 from ascertain.types import Action, BoolArray, IntArray, LongArray
 from ascertain_paper.testbed.draws import draw_words, happens, scale_below
@@ -207,3 +208,13 @@ def _replace(drawn: DrawnPlant, sent: IntArray, position: IntArray, choice: IntA
     done = sent.copy()
     done[row, position] = table[sent[row, position], choice]
     return done
+
+
+@kernel(work=lambda offset, commands: 2 * commands.size * gates_each(offset))
+def run_each(gates: IntArray, offset: IntArray, states: WordArray, commands: IntArray) -> None:
+    """Every state, in place, through a word of commands of its own, `commands[j]` for state j."""
+    for j in range(states.size):
+        state = states[j]
+        for i in range(commands.shape[1]):
+            state = apply_command(gates, offset, commands[j, i], state)
+        states[j] = state

@@ -1,13 +1,1 @@
-"""One file a compiler. Importing this package imports them all, and each registers itself (see `bank/compiler.py`)."""
-
-from __future__ import annotations
-
-from importlib import import_module
-from pkgutil import iter_modules
-
-from ascertain.bank.compiler import COMPILERS
-
-__all__ = ["COMPILERS"]
-
-for found in iter_modules(__path__):
-    import_module(f"{__name__}.{found.name}")
+"""One file a compiler, each with a `Compiler` at its top (see `bank/compile.py`)."""

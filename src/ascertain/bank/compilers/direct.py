@@ -29,10 +29,10 @@ from typing import Literal, TypeAlias, final
 
 import numpy as np
 
-from ascertain.bank.candidates import Compiled, Stats, list_candidates
-from ascertain.bank.compiler import register
-from ascertain.bank.compilers.exhaustive import explore, peak_bytes
-from ascertain.bank.encoding import count_paths, count_readings, encode, find_nominal
+from ascertain.bank.candidates import Compiled, CompileStats, list_candidates
+from ascertain.bank.compile import Compiler
+from ascertain.bank.compilers.exhaustive import explore
+from ascertain.bank.encoding import count_paths, count_readings, encode
 from ascertain.bank.endpoints import Endpoints
 from ascertain.bank.layers import MEMORY_LIMIT
 from ascertain.bank.operation import Operation
@@ -55,44 +55,45 @@ from ascertain.kernels.bank.seen import Seen, fill_seen
 from ascertain.types import LongArray, Progress
 
 DEFAULT_SHELLS = 8
+"""The paper's J, to which its calibration came."""
 PROBE_SHELLS = 16
+"""The paper's: twice J, so that the bar leaves room for shells that merge as scores fall."""
 PROBE_EVALUATIONS = 95_000
-"""These three are the paper's."""
-SLICE = 512
-"""Evaluations between two looks at the shells."""
+"""The paper's: a probe that has not met PROBE_SHELLS scores by then is given up."""
+SLICE_EVALUATIONS = 512
+"""Evaluations between two looks at the shells: looking sorts all scores met, which is quick beside so many."""
 ROOM = 1024
-"""For nodes and for what is seen, to begin with; a power of two."""
+"""Places for nodes, and for what has been seen, to begin with; a power of two, as the hash table must be."""
 NODE_BYTES = 60
-"""A node, and the pile that it may be the only one on."""
+"""A row of five integers and a state, 48 bytes, and 12 for the pile that the node may be the only one on."""
 SEEN_BYTES = 32
-"""What has been seen in a state at a place, with its slots, besides the bits of its flips."""
+"""A state, its place, two counts and two slots of an entry, besides the bits of its flips."""
 
 Outcome: TypeAlias = Literal["proved", "all", "failed"]
 """The first shells are proved; every path was evaluated; neither, and the search has been given up."""
 
 
-@register("direct")
 def compile_direct(
     operation: Operation,
-    *,
     shells: int | None = None,
-    probe_shells: int = PROBE_SHELLS,
-    probe_evaluations: int = PROBE_EVALUATIONS,
     memory_limit: int = MEMORY_LIMIT,
     progress: Progress | None = None,
+    *,
+    probe_shells: int = PROBE_SHELLS,
+    probe_evaluations: int = PROBE_EVALUATIONS,
 ) -> Compiled:
     """The endpoints of the first `shells` shells, DEFAULT_SHELLS if it is not said how many."""
     started = time.perf_counter()
     wanted, paths = DEFAULT_SHELLS if shells is None else shells, count_paths(operation)
-    search = _Search(operation, wanted, memory_limit)
+    search = _NodeSearch(operation, wanted, memory_limit)
     outcome = search.run(max(probe_shells, wanted), probe_evaluations, progress, paths)
     endpoints, steps, evaluations = search.endpoints, search.model_steps, search.evaluations
     peak = search.peak_bytes
     if outcome == "failed":
         work = explore(operation, memory_limit, progress)
         endpoints, steps, evaluations = work.endpoints, steps + work.model_steps, evaluations + work.evaluations
-        peak += peak_bytes(work)
-    stats = Stats(
+        peak += work.peak_bytes
+    stats = CompileStats(
         compiler="direct",
         paths=paths,
         model_steps=steps,
@@ -103,14 +104,14 @@ def compile_direct(
         probe_evaluations=search.probed,
         evaluations_saved=max(0, paths - evaluations),
     )
-    state, score = endpoints.ranked()
-    return list_candidates(
-        operation, state, score, find_nominal(operation, search.tables), wanted, stats, seen_all=outcome != "proved"
-    )
+    return list_candidates(operation, search.tables, endpoints.ranked(), wanted, stats, seen_all=outcome != "proved")
+
+
+DIRECT = Compiler("direct", compile_direct)
 
 
 @final
-class _Search:
+class _NodeSearch:
     """Nodes still open, what has been seen, endpoints met, and how far it has come."""
 
     def __init__(self, operation: Operation, shells: int, memory_limit: int) -> None:
@@ -144,6 +145,8 @@ class _Search:
         """Probe, then search below the bar."""
         bar = NO_SCORE
         while True:
+            # The threshold is b of the module's text, for the endpoints met so far. It falls as better paths come, and
+            # rises where two shells become one.
             scores = self.endpoints.distinct()
             threshold = self._threshold(scores)
             if bar == NO_SCORE:
@@ -154,7 +157,9 @@ class _Search:
                     return "failed"
             elif threshold > bar:
                 return "failed"
-            left = SLICE if bar != NO_SCORE else min(SLICE, probe_evaluations - self.evaluations)
+            left = SLICE_EVALUATIONS
+            if bar == NO_SCORE:
+                left = min(left, probe_evaluations - self.evaluations)
             why = search_nodes(
                 self.tables,
                 self.chances,
@@ -166,6 +171,7 @@ class _Search:
                 threshold,
                 left,
             )
+            # A proof is about the threshold that the search was given: it stands if that is still the threshold.
             if why in (EMPTY, PROVED) and self._threshold(self.endpoints.distinct()) == threshold:
                 return self._conclude(why, bar, threshold)
             if why == FULL and not self._grow():
@@ -188,6 +194,7 @@ class _Search:
         best, seen, nodes = self.endpoints.best, self.seen, self.nodes
         if int(best.used[0]) == best.state.size:
             self.endpoints.grow()
+        # A node may lay as many children as it has, and is itself seen at every position on its way to the end.
         elif seen.state.size - int(seen.used[0]) < self.children + self.tables.sent.size:
             size = 1 << (seen.state.size + self.children + self.tables.sent.size).bit_length()
             if not self._claim(self._seen_bytes * size):
@@ -244,6 +251,7 @@ def _make_nodes(size: int, old: Open | None) -> Open:
         begin = old.state.size
         for before, after in zip(old, nodes, strict=True):
             after[: len(before)] = before
+    # Free nodes are a list: each names the next, and the last of the new ones the first that was free before.
     nodes.node[begin:, BELOW] = np.arange(begin + 1, size + 1)
     if old is not None:
         nodes.node[-1, BELOW] = old.used[FREE]

@@ -12,59 +12,51 @@ import time
 
 import numpy as np
 
-from ascertain.bank.blocks import AbstractBlock, ListedBlock, SlicedBlock, Work
-from ascertain.bank.candidates import Compiled, Stats, list_candidates
-from ascertain.bank.compiler import register
-from ascertain.bank.encoding import count_paths, find_nominal
+from ascertain.bank.blocks import AbstractBlock, Exploration, ListedBlock, SlicedBlock
+from ascertain.bank.candidates import Compiled, CompileStats, list_candidates
+from ascertain.bank.compile import Compiler
+from ascertain.bank.encoding import count_paths
 from ascertain.bank.endpoints import Endpoints
-from ascertain.bank.layers import MEMORY_LIMIT
 from ascertain.bank.operation import Operation
 from ascertain.errors import LimitError
 from ascertain.model.boolean import BooleanPlant
 from ascertain.types import Progress
 
 MAX_PATHS = 2**40
+"""At the 2 * 10^7 paths a second of the testbed's operations these take half a day; nobody waits for more."""
 
 
-@register("exhaustive")
 def compile_exhaustive(
-    operation: Operation,
-    *,
-    shells: int | None = None,
-    memory_limit: int = MEMORY_LIMIT,
-    progress: Progress | None = None,
+    operation: Operation, shells: int | None, memory_limit: int, progress: Progress | None
 ) -> Compiled:
     """Every endpoint with its score, or those of the first `shells` shells."""
     started = time.perf_counter()
     work = explore(operation, memory_limit, progress)
-    stats = Stats(
+    stats = CompileStats(
         compiler="exhaustive",
         paths=count_paths(operation),
         model_steps=work.model_steps,
         evaluations=work.evaluations,
         seconds=time.perf_counter() - started,
-        peak_bytes=peak_bytes(work),
+        peak_bytes=work.peak_bytes,
     )
-    state, score = work.endpoints.ranked()
-    return list_candidates(operation, state, score, find_nominal(operation, work.tables), shells, stats)
+    return list_candidates(operation, work.tables, work.endpoints.ranked(), shells, stats)
 
 
-def explore(operation: Operation, memory_limit: int, progress: Progress | None) -> Work:
+EXHAUSTIVE = Compiler("exhaustive", compile_exhaustive)
+
+
+def explore(operation: Operation, memory_limit: int, progress: Progress | None) -> Exploration:
     """Evaluate every path; the endpoints and the counts are in what is returned."""
     paths = count_paths(operation)
     if paths > MAX_PATHS:
         raise LimitError(f"{paths:,} paths or more are too many for the exhaustive compiler; use the merging one")
-    work = Work(operation, Endpoints(memory_limit))
+    work = Exploration(operation, Endpoints(memory_limit))
     if isinstance(operation.model, BooleanPlant):
         _explore_from(work, SlicedBlock.begin(work), SlicedBlock(work, _count_single(operation)), progress)
     else:
         _explore_from(work, ListedBlock.begin(work), ListedBlock(work, _count_single(operation)), progress)
     return work
-
-
-def peak_bytes(work: Work) -> int:
-    """Of the blocks that were alive together, one for each number of replacements, and of the endpoints."""
-    return work.block_bytes * (work.operation.max_replaced + 1) + work.endpoints.nbytes
 
 
 def _count_single(operation: Operation) -> int:
@@ -73,7 +65,7 @@ def _count_single(operation: Operation) -> int:
     return int(size.sum()) if operation.max_replaced else 0
 
 
-def _explore_from(work: Work, root: AbstractBlock, single: AbstractBlock, progress: Progress | None) -> None:
+def _explore_from(work: Exploration, root: AbstractBlock, single: AbstractBlock, progress: Progress | None) -> None:
     """Every path: `root` is the one without replacements, `single` takes those with one as they come up."""
     most = work.operation.max_replaced
     for t in range(work.length):

@@ -8,31 +8,22 @@ from __future__ import annotations
 
 import time
 
-from ascertain.bank.candidates import Compiled, Stats, list_candidates
-from ascertain.bank.compiler import register
-from ascertain.bank.encoding import count_paths, encode, find_nominal
-from ascertain.bank.layers import MEMORY_LIMIT, Merger
+from ascertain.bank.candidates import Compiled, CompileStats, list_candidates
+from ascertain.bank.compile import Compiler
+from ascertain.bank.encoding import count_paths, encode
+from ascertain.bank.layers import Merger, rank_layer
 from ascertain.bank.operation import Operation
-from ascertain.bank.ranking import rank_layer
 from ascertain.types import Progress
 
 
-@register("merging")
-def compile_merging(
-    operation: Operation,
-    *,
-    shells: int | None = None,
-    memory_limit: int = MEMORY_LIMIT,
-    progress: Progress | None = None,
-) -> Compiled:
+def compile_merging(operation: Operation, shells: int | None, memory_limit: int, progress: Progress | None) -> Compiled:
     """Every endpoint with its score, or those of the first `shells` shells."""
     started = time.perf_counter()
     tables = encode(operation)
     merger = Merger(operation, tables, memory_limit)
     layer = merger.run(merger.start(), 0, operation.length, progress)
     ranked = rank_layer(operation, layer)
-    nominal = find_nominal(operation, tables)
-    stats = Stats(
+    stats = CompileStats(
         compiler="merging",
         paths=count_paths(operation),
         model_steps=merger.model_steps,
@@ -41,4 +32,7 @@ def compile_merging(
         peak_bytes=merger.peak_bytes,
         largest_layer=merger.largest,
     )
-    return list_candidates(operation, ranked.state, ranked.score, nominal, shells, stats)
+    return list_candidates(operation, tables, (ranked.state, ranked.score), shells, stats)
+
+
+MERGING = Compiler("merging", compile_merging)

@@ -16,9 +16,11 @@ from ascertain.kernels.model.boolean import WordArray
 from ascertain.types import IntArray, LongArray
 
 LARGEST_BITS = 21
+"""For max(so, sy): a distance is at most the 10^6 of the longest log or the 2^20 of the latest window, below 2^21."""
 TOTAL_BITS = 22
+"""For so + sy: twice as much. The 20 bits above are for `mis`, at most 10^6; the sign stays free."""
 NO_SCORE = 2**63 - 1
-"""Greater than every score."""
+"""Greater than every score: the largest integer."""
 
 
 class Best(NamedTuple):

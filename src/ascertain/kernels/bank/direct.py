@@ -7,7 +7,7 @@ path: m does not, and a step that takes one from a distance has used up an oppor
 
 Evaluating a node follows what was sent to the end, which gives one complete path, and opens a node for every
 alternative on the way. It ends before when the bound comes to exceed the bar, or when a path that is as good or better
-has been in the same state at the same place (`bank_seen.py`). Such an alternative is not opened either, and a node that
+has been in the same state at the same place (`seen.py`). Such an alternative is not opened either, and a node that
 was beaten while it waited is put away without being evaluated.
 
 Different bounds are few. So open nodes are kept in piles, one for each bound, and the last one laid on the best pile
@@ -67,6 +67,8 @@ class Chances(NamedTuple):
 @kernel
 def find_bound(chances: Chances, t: int, replaced: int, mis: int, flips: int) -> int:
     """The least score of a path that has been so up to position t."""
+    # The admissible bound of the paper's early proof, (24) and (29). Above a window a distance can only grow. Below it
+    # each replacement, or contradicted reading, that may still come takes one off.
     x = distance(replaced, chances.fewest_replaced, chances.most_replaced)
     if replaced < chances.fewest_replaced:
         x = max(0, x - min(chances.allowed - replaced, chances.replaceable[t]))
@@ -99,6 +101,7 @@ def search_nodes(
             return EMPTY
         if nodes.bound[p] > stop:
             return PROVED
+        # Room is made sure of before a node is evaluated, so that evaluating never stops half way.
         room = min(nodes.state.size - nodes.used[NODES], nodes.top.size - nodes.used[PILES])
         room = min(room, seen.state.size - seen.used[0] - tables.sent.size)
         if room < children or best.used[0] == best.state.size:
@@ -120,6 +123,7 @@ def _evaluate(tables: Tables, chances: Chances, nodes: Open, seen: Seen, best: B
     for t in range(first, tables.sent.size):
         c = int(np.int64(tables.sent[t]))
         trusted = tables.trusted[t]
+        # Alternatives first, from the state before the command; then the command itself.
         if replaced < chances.allowed:
             for w in range(np.int64(tables.alternative[c]), np.int64(tables.alternative[c + 1])):
                 after, flag = step_word(tables, t, w, state)
@@ -132,6 +136,7 @@ def _evaluate(tables: Tables, chances: Chances, nodes: Open, seen: Seen, best: B
         steps += 1
         if flag == CONTRADICTED:
             mis, flips = (mis + 1, flips) if trusted else (mis, flips + 1)
+        # The path ends early: it has not happened, its bound has passed the bar, or an equal or better one was here.
         if (
             flag == GONE
             or find_bound(chances, t + 1, replaced, mis, flips) > bar
@@ -185,6 +190,7 @@ def _take(nodes: Open, p: int) -> int:
 @kernel
 def _best_pile(nodes: Open) -> int:
     """The first pile that has a node, or -1."""
+    # Piles before BEST_PILE are empty: laying a node moves it back where need be.
     p = nodes.used[BEST_PILE]
     while p < nodes.used[PILES] and nodes.top[p] < 0:
         p += 1
@@ -196,7 +202,7 @@ def _best_pile(nodes: Open) -> int:
 def _find_pile(nodes: Open, value: int) -> int:
     """The pile of a bound, begun where there is none yet."""
     bound, top, used = nodes.bound, nodes.top, nodes.used
-    low, high = 0, used[PILES]
+    low, high = 0, used[PILES]  # binary search for the first pile whose bound is not less
     while low < high:
         middle = (low + high) >> 1
         if bound[middle] < value:

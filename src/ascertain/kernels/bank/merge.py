@@ -1,4 +1,4 @@
-"""Layers of an operation: everything that may be so after t commands, equal states with equal replacements merged.
+"""Layers of an operation: every way it may stand after t commands, equal states with equal replacements merged.
 
 A layer lists entries in groups, group r from `start[r]` to `start[r + 1]`: states reached with r replacements. Of an
 entry, `mis` is the least number of contradicted trusted readings; of the numbers of contradicted ordinary readings
@@ -28,7 +28,9 @@ from ascertain.kernels.model.boolean import NONE, ONE, WordArray
 from ascertain.types import IntArray, LongArray
 
 NO_COUNT = 2**31 - 1
+"""The largest 32-bit integer: in a minimum it gives way to every count."""
 TOP = np.uint64(63)
+"""Shifts the last bit of a word to the first place, where it is carried into the next word."""
 STEPS, LARGEST = 0, 1
 """Places in `Room.done`: model steps, and the size of the largest layer."""
 
@@ -75,10 +77,13 @@ def _merge_one(tables: Tables, low: int, t: int, old: Layer, new: Layer, room: R
     new.start[0] = 0
     end = int(new.start[0])  # and not 0, for which `_move_group` would be compiled apart
     for r in range(old.start.size - 1):
+        # Group r of the new layer comes from group r by what was sent and from group r - 1 by an alternative. The hash
+        # table serves one group at a time, so that only as many slots are emptied as its entries can need.
         most = old.start[r + 1] - old.start[r]
         if r > 0:
             most += (old.start[r] - old.start[r - 1]) * (last_word - first_word)
         mask = _clear_slots(room.slot, most)
+        # The first round, first_word - 1, stands for what was sent, which is word c.
         for w in range(first_word - 1, last_word if r > 0 else first_word):
             sent = w < first_word
             end = _move_group(tables, low, t, c if sent else w, old, r if sent else r - 1, new, end, mask, room)
@@ -105,8 +110,7 @@ def _move_group(
 ) -> int:
     """Add group r of `old`, after word w, to the last group of `new`, which ends at `end`; the new end, or -1: full.
 
-    Arrays are taken out of their tuples first: inside the loop every access through a tuple would count references. A
-    loop copies states, as assigning slices takes seconds to compile.
+    Arrays are taken out of their tuples first: inside the loop every access through a tuple would count references.
     """
     slot, tile, flags = room.slot, room.tile, room.flags
     old_state, old_mis, old_above, old_below = old.state, old.mis, old.above, old.below
@@ -114,11 +118,9 @@ def _move_group(
     trusted = tables.trusted[t]
     room.done[STEPS] += (old.start[r + 1] - old.start[r]) * word_length(tables, w)
     for at in range(old.start[r], old.start[r + 1], TILE):
-        width = min(TILE, old.start[r + 1] - at)
-        for j in range(width):
-            tile[j] = old_state[at + j]
-        step_tile(tables, t, w, tile[:width], flags)
-        for j in range(width):
+        last = min(at + TILE, old.start[r + 1])
+        step_tile(tables, t, w, old_state, at, last, tile, flags)
+        for j in range(last - at):
             if flags[j] == GONE:
                 continue
             i = at + j
@@ -132,7 +134,8 @@ def _move_group(
                 end += 1
                 slot[h] = e
                 state[e] = tile[j]
-                mis[e] = m + 1
+                mis[e] = m + 1  # more than m, so that the counts are emptied next
+            # Only paths with the least `mis` matter (`bank/layers.py`, 1): a lesser one drops the counts so far.
             if m < mis[e]:
                 mis[e] = m
                 above[e] = NO_COUNT
@@ -148,6 +151,7 @@ def _join_counts(
     low: int, count: int, source: WordArray, i: int, flipped: bool, above: IntArray, below: WordArray, e: int
 ) -> None:
     """Add the counts of entry i, `count` and the bits of `source[i]`, each one more if `flipped`, to those of e."""
+    # Only the least count from `low` on matters, and which counts there are below it (`bank/layers.py`, 2).
     if not flipped:
         above[e] = min(above[e], count)
         for k in range(below.shape[1]):
@@ -155,11 +159,14 @@ def _join_counts(
         return
     if count != NO_COUNT:
         count += 1
+    # All counts below `low` one higher: the row of bits moves up by one, from word to word.
     carry = NONE
     for k in range(below.shape[1]):
         row = source[i, k]
         below[e, k] |= (row << ONE) | carry
         carry = row >> TOP
+    # A count that has come to `low` is no longer a bit; it is the least from there on. It stands in bit `low`, or,
+    # where the words end there, in the carry out of the last.
     if low > 0:
         k, bit = low >> 6, np.uint64(low & 63)
         if k < below.shape[1]:
@@ -174,6 +181,7 @@ def _join_counts(
 def nearest_counts(layer: Layer, low: int, high: int, flips: IntArray) -> None:
     """For every entry the count of flips nearest to the window [low, high], the lesser one if two are."""
     for e in range(layer.start[-1]):
+        # Below the window the highest count is nearest, from its begin on the least.
         most = _highest_count(layer, e)
         above = layer.above[e]
         if most < 0 or (above != NO_COUNT and max(above - high, 0) < low - most):

@@ -42,7 +42,7 @@ def pass_by(seen: Seen, low: int, place: int, state: np.uint64, mis: int, flips:
     e, h = _find(seen.slot, seen.state, seen.place, place, state)
     if e < 0:
         e = _enter(seen, h, place, state)
-        least[e] = mis + 1
+        least[e] = mis + 1  # more than `mis`, so that the counts are emptied below
     if mis > least[e]:
         return False
     if mis < least[e]:
@@ -50,6 +50,7 @@ def pass_by(seen: Seen, low: int, place: int, state: np.uint64, mis: int, flips:
         above[e] = NO_COUNT
         for k in range(below.shape[1]):
             below[e, k] = NONE
+    # From `low` on only a lesser count is news; below it every count that has not been there.
     if flips >= low:
         better = flips < above[e]
         above[e] = min(flips, above[e])
@@ -63,6 +64,7 @@ def pass_by(seen: Seen, low: int, place: int, state: np.uint64, mis: int, flips:
 @kernel
 def is_beaten(seen: Seen, low: int, place: int, state: np.uint64, mis: int, flips: int) -> bool:
     """Whether, since a path came by that mattered, a better one has."""
+    # The path came by itself, so there is an entry. Below `low` counts stand beside each other, and none beats another.
     e, _ = _find(seen.slot, seen.state, seen.place, place, state)
     return bool(seen.mis[e] < mis or (flips >= low and seen.above[e] < flips))
 
@@ -89,6 +91,7 @@ def _enter(seen: Seen, h: int, place: int, state: np.uint64) -> int:
 @kernel
 def _find(slot: IntArray, states: WordArray, places: LongArray, place: int, state: np.uint64) -> tuple[int, int]:
     """The entry of a state at a place, or -1, and its slot, or the free one where it belongs."""
+    # Linear probing. The place is spread over the bits first: the same states come up at many places.
     mask = slot.size - 1
     h = hash_state(state ^ (np.uint64(place) * HASH_LOW)) & mask
     e = int(slot[h])

@@ -13,19 +13,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.model.boolean import ONE, BitArray, WordArray, apply_command, gates_each, run_states
+from ascertain.kernels.model.boolean import LOW_HALF, ONE, BitArray, WordArray, apply_command, gates_each, run_states
 from ascertain.types import BoolArray, IntArray
 
 FITS, CONTRADICTED, GONE = 0, 1, 2
 """What a step makes of the reading: not contradicted, contradicted, or no step because a command is not defined."""
 TILE = 1024
-"""States that go through a word together."""
+"""States that go through a word together: 8 kB of them and their flags stay in the first cache."""
 HASH_LOW = np.uint64(0x9E3779B1)
+"""2^32 over the golden ratio, a prime: multiples of it are spread evenly (Knuth's multiplicative hashing)."""
 HASH_HIGH = np.uint64(0x85EBCA6B)
+"""Another odd multiplier, of MurmurHash3, so that equal halves of a state do not cancel."""
 HALF = np.uint64(32)
-LOW_HALF = np.uint64(2**32 - 1)
+"""Shifts the upper half of a state down."""
 LOW_31 = np.uint64(2**31 - 1)
+"""A hash has 31 bits, so that it is not negative in any integer type."""
 FlagArray: TypeAlias = npt.NDArray[np.uint8]
+"""What became of the reading of each state of a tile, one to a byte."""
 
 
 class Tables(NamedTuple):
@@ -70,6 +74,7 @@ def step_word(tables: Tables, t: int, w: int, state: np.uint64) -> tuple[np.uint
         c = tables.commands[i]
         if tables.successor[s, c] < 0:
             return state, GONE
+        # On a machine it is the output of the last command done that is read; for the empty word, nothing.
         if i == end - 1 and y >= 0:
             flag = _contradicts(tables, tables.behaviour[s, c], y)
         s = np.int64(tables.successor[s, c])
@@ -77,8 +82,16 @@ def step_word(tables: Tables, t: int, w: int, state: np.uint64) -> tuple[np.uint
 
 
 @kernel
-def step_tile(tables: Tables, t: int, w: int, states: WordArray, flags: FlagArray) -> None:
-    """`step_word` for every state of a tile, in place."""
+def step_tile(
+    tables: Tables, t: int, w: int, source: WordArray, first: int, last: int, tile: WordArray, flags: FlagArray
+) -> None:
+    """`step_word` for the states of `source` from `first` on, before `last`: at most TILE, which `tile` has room for.
+
+    A loop copies states, as assigning slices takes seconds to compile.
+    """
+    states = tile[: last - first]
+    for j in range(last - first):
+        states[j] = source[first + j]
     if not tables.is_boolean:
         for j in range(states.size):
             state, flag = step_word(tables, t, w, states[j])
@@ -99,7 +112,7 @@ def step_tile(tables: Tables, t: int, w: int, states: WordArray, flags: FlagArra
 
 @kernel(work=lambda tables: 10 * tables.sent.size)
 def run_log(tables: Tables, state: np.uint64) -> tuple[np.uint64, int]:
-    """Where the log as sent leads, and how many of its commands could be done: all of them, or none of the others."""
+    """Where the log as sent leads, and how many of its commands were done before one was not defined."""
     for t in range(tables.sent.size):
         state, flag = step_word(tables, t, int(np.int64(tables.sent[t])), state)
         if flag == GONE:
@@ -123,6 +136,7 @@ def hash_state(state: np.uint64) -> int:
 @kernel
 def find_slot(slot: IntArray, mask: int, states: WordArray, state: np.uint64) -> tuple[int, int]:
     """The entry of a state in a table of slots, or -1, and its slot, or the free one where it belongs."""
+    # Linear probing: at most half of the slots are taken, so that a free one is always met.
     h = hash_state(state) & mask
     e = slot[h]
     while e >= 0 and states[e] != state:

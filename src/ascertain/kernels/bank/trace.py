@@ -42,6 +42,7 @@ def trace_back(
     _fill_slots(trails, slot)
     found = 0
     c = int(np.int64(tables.sent[t]))
+    # What was sent leaves the number of replacements as it is; an alternative raises it by one.
     for r in range(layer.start.size - 1):
         found += _trace_group(tables, t, c, layer, r, r, trails, slot, tile, flags)
     for w in range(np.int64(tables.alternative[c]), np.int64(tables.alternative[c + 1])):
@@ -53,6 +54,7 @@ def trace_back(
 
 @kernel
 def _fill_slots(trails: Trails, slot: IntArray) -> None:
+    # Trails in the same state hang together: the slot holds the last, and each names the one before it.
     slot[:] = -1
     mask = slot.size - 1
     for i in range(trails.state.size):
@@ -78,11 +80,9 @@ def _trace_group(
     mask, states, before = slot.size - 1, trails.state, layer.state
     found = 0
     for at in range(layer.start[r], layer.start[r + 1], TILE):
-        width = min(TILE, layer.start[r + 1] - at)
-        for j in range(width):
-            tile[j] = before[at + j]
-        step_tile(tables, t, w, tile[:width], flags)
-        for j in range(width):
+        last = min(at + TILE, layer.start[r + 1])
+        step_tile(tables, t, w, before, at, last, tile, flags)
+        for j in range(last - at):
             if flags[j] == GONE:
                 continue
             i, _ = find_slot(slot, mask, states, tile[j])
@@ -99,6 +99,7 @@ def _take_back(layer: Layer, e: int, r: int, w: int, flag: int, trusted: bool, t
 
     Its state is left alone while others are looked up by theirs; the caller moves it to that of `entry`.
     """
+    # The counts that the path had before this step must be counts of the entry.
     wrong = flag == CONTRADICTED
     mis = trails.mis[i] - (1 if wrong and trusted else 0)
     flips = trails.flips[i] - (1 if wrong and not trusted else 0)

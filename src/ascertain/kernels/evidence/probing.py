@@ -84,6 +84,7 @@ def weigh_laws(
     for i in range(actions.size):
         a = actions[i]
         believed = law[reference, a]
+        # In a fixed order, so that the sum is the same to the last bit however the kernel runs.
         total = 0.0
         lacking = believed < 0
         for j in range(current.size):

@@ -29,13 +29,15 @@ from ascertain.kernels.model.boolean import (
 from ascertain.types import BoolArray, IntArray, LongArray
 
 TILE = 256
-"""Words of each slice in a tile; with 24 bits and a few planes they take about 60 kB."""
+"""Words of each slice in a tile; with 24 bits and a few planes they take about 60 kB, which the second cache holds."""
 DENSE = 12
-"""A word that holds this many states that are not beaten is transposed whole."""
+"""A word that holds this many states that are not beaten is transposed whole: that takes 192 exchanges, and picking a
+state out takes one for each bit and plane."""
 MISSING = -1
 """In place of a reading: nothing was read. In place of a command: nothing was done."""
 FEW = 2
-"""A tile goes on state by state once at most this many of its words are left."""
+"""A tile goes on state by state once at most this many of its words are left: they hold few states by then, and a gate
+on so short a row costs more than its loop."""
 
 
 @kernel(
@@ -73,12 +75,15 @@ def sweep_states(
     last = commands.size
     for low in range(0, num_words, TILE):
         width = min(TILE, num_words - low)
+        # Every counter begins at 2^p - threshold, so that the threshold-th contradiction carries out of the last plane.
         _fill_tile(tile, num_bits, first_word + low, width)
         _start_planes(planes, num_planes, width, (1 << num_planes) - threshold[0] if last else 0)
         for w in range(width):
             word[w] = low + w
         i = 0
         while i < last:
+            # By how much the threshold rose is taken off the counters. They stay at 0 or above, as 2^p is no less than
+            # any threshold: 2^p - old + k >= new - old.
             if i > 0 and threshold[i] > threshold[i - 1]:
                 _lower_counters(planes, num_planes, width, threshold[i] - threshold[i - 1])
             if commands[i] != MISSING:
@@ -89,11 +94,13 @@ def sweep_states(
                     )
             i += 1
             left = _words_left(planes[num_planes], width)
+            # Squeezed only when half of the words are empty: moving the others costs less than going on with all.
             if 2 * left <= width:
                 _squeeze(tile, num_bits, planes, num_planes, word, kept, width)
                 width = left
                 if width <= FEW:
                     break
+        # What is left is written down state by state; a counter plus `base` is k again.
         base = threshold[i - 1] - (1 << num_planes) if i else 0
         for w in range(width):
             left = planes[num_planes, w]
@@ -111,7 +118,7 @@ def sweep_states(
                 continue
             while left != NONE:
                 b = _lowest_bit(left)
-                left &= left - ONE
+                left &= left - ONE  # without its lowest bit
                 hypothesis[size] = (np.uint64(first_word + word[w]) << np.uint64(6)) | np.uint64(b)
                 current[size] = np.uint64(_gather(tile, num_bits, w, b))
                 count[size] = base + _gather(planes, num_planes, w, b) if i else 0
@@ -153,13 +160,14 @@ def _fill_tile(tile: WordArray, num_bits: int, first: int, width: int) -> None:
     """The states from 64 first on, bit-sliced. Within a word bit i of the number j is 1 where j >> i is odd."""
     for bit in range(num_bits):
         row = tile[bit]
+        # The lowest six bits of a state are its place in the word, the others the number of the word.
         if bit < 6:
             pattern = NONE
             for j in range(64):
                 pattern |= np.uint64((j >> bit) & 1) << np.uint64(j)
             for w in range(width):
                 row[w] = pattern
-        elif (first >> (bit - 6)) == ((first + width - 1) >> (bit - 6)):
+        elif (first >> (bit - 6)) == ((first + width - 1) >> (bit - 6)):  # the same in all words of the tile
             pattern = ALL if (first >> (bit - 6)) & 1 else NONE
             for w in range(width):
                 row[w] = pattern
@@ -189,6 +197,7 @@ def _lower_counters(planes: WordArray, num_planes: int, width: int, by: int) -> 
         bit = ALL if (by >> j) & 1 else NONE
         row = planes[j]
         for w in range(width):
+            # The full subtractor, for 64 counters at once: it borrows where x < bit + b.
             x, b = row[w], borrow[w]
             row[w] = x ^ bit ^ b
             borrow[w] = (~x & (bit | b)) | (bit & b)
@@ -198,6 +207,7 @@ def _lower_counters(planes: WordArray, num_planes: int, width: int, by: int) -> 
 def _count_contradictions(tapped: WordArray, read: np.uint64, planes: WordArray, num_planes: int, width: int) -> None:
     """Add one to the counter of every state whose tapped bit is not what was read; a carry out of the last beats it."""
     left = planes[num_planes]
+    # Two and three planes, for thresholds up to 4 and 8 as runs begin with: in one pass, carries in registers.
     if num_planes == 2:
         low, high = planes[0], planes[1]
         for w in range(width):
@@ -223,6 +233,7 @@ def _count_contradictions(tapped: WordArray, read: np.uint64, planes: WordArray,
             high[w] = z ^ second
             left[w] &= ~(z & second)
         return
+    # Any number of planes: a pass for each, carries in the row that is there for it.
     carries = planes[num_planes + 1]
     for w in range(width):
         carries[w] = tapped[w] ^ read
@@ -291,6 +302,7 @@ def _is_dense(word: np.uint64) -> bool:
 @kernel
 def _lowest_bit(word: np.uint64) -> int:
     """The position of the lowest bit that is set; the word is not zero."""
+    # By halves: where the lower half is empty the bit is in the upper one. Kernels have no instruction for it.
     position = 0
     width = 32
     while width > 0:
@@ -324,6 +336,7 @@ def filter_states(
     count: LongArray,
 ) -> int:
     """Listed states through further readings; those left move to the front, in order. Returns how many they are."""
+    # The loop of `_finish` again, on purpose: a call with all these arrays for every state takes four times as long.
     size = 0
     for j in range(hypothesis.size):
         state, k, beaten = current[j], count[j], False
@@ -363,6 +376,8 @@ def filter_laws(
     """
     size = 0
     for j in range(hypothesis.size):
+        # Every state that is listed allows the action, so that its law is a row of `cost`. Penalties are rounded down
+        # and the threshold up: what reaches it is beaten. What comes near is marked, for rationals to decide.
         s = current[j]
         c = cost[law[s, action]]
         total = penalty[j] + c

@@ -21,11 +21,15 @@ BitArray: TypeAlias = npt.NDArray[np.uint8]
 """Readings, one to a byte."""
 
 ONE = np.uint64(1)
+"""Unsigned, as whatever is shifted or masked must be."""
 NONE = np.uint64(0)
+"""A word of a slice in which the bit of every state is 0."""
 ALL = np.uint64(2**64 - 1)
+"""A word of a slice in which the bit of every state is 1."""
 LOW_HALF = np.uint64(2**32 - 1)
+"""The lower half of a word."""
 STATE_TILE = 1024
-"""States that go through a whole word of commands together."""
+"""States that go through a whole word of commands together: their 8 kB stay in the first cache."""
 
 
 def gates_each(offset: IntArray) -> int:
@@ -161,19 +165,6 @@ def apply_to_slices(gates: IntArray, offset: IntArray, c: int, slices: WordArray
 
 
 @kernel
-def slice_states(states: WordArray, slices: WordArray, block: WordArray) -> None:
-    """Fill `slices` from states; what is left over in the last word is zero. `block` is room for 64 words."""
-    num_bits, num_words = slices.shape
-    for w in range(num_words):
-        for j in range(64):
-            at = 64 * w + j
-            block[j] = states[at] if at < states.size else NONE
-        transpose_block(block)
-        for bit in range(num_bits):
-            slices[bit, w] = block[bit]
-
-
-@kernel
 def transpose_block(block: WordArray) -> None:
     """Swap bit j of word i with bit i of word j, for all i and j below 64.
 
@@ -191,13 +182,3 @@ def transpose_block(block: WordArray) -> None:
                 block[i] ^= differ << shift
         width >>= 1
         low ^= low << np.uint64(width)
-
-
-@kernel(work=lambda offset, commands: 2 * commands.size * gates_each(offset))
-def run_each(gates: IntArray, offset: IntArray, states: WordArray, commands: IntArray) -> None:
-    """Every state, in place, through a word of commands of its own, `commands[j]` for state j."""
-    for j in range(states.size):
-        state = states[j]
-        for i in range(commands.shape[1]):
-            state = apply_command(gates, offset, commands[j, i], state)
-        states[j] = state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 AND, OR, XOR, NOT, COPY, SET, CLEAR, CNOT, TOFFOLI = range(9)
+"""In the order of OPERATIONS."""
 
 OPERATIONS = ("and", "or", "xor", "not", "copy", "set", "clear", "cnot", "toffoli")
 """`OPERATIONS[code]` is the name that files and people use."""

@@ -33,6 +33,7 @@ class ProbingRule:
 
 
 PROBING: Registry[ProbingRule] = Registry(ProbingRule, __name__, "ascertain.probing", lambda rule: [rule.name])
+"""Every probing rule by its name; those of this package stand in its modules."""
 
 
 def find_rule(name: str, question: AbstractQuestion) -> ProbingRule:
@@ -47,7 +48,7 @@ def find_rule(name: str, question: AbstractQuestion) -> ProbingRule:
 
 
 def default_probing(question: AbstractQuestion) -> str:
-    """By plan without noise; with it, by what separates best on a machine or a hidden model, in turn on a plant."""
+    """The rule where none is named: planned without noise, otherwise separating, and round-robin on a Boolean plant."""
     if question.model.bits:
         return "round-robin"
     return "planned" if question.model.is_exact else "separating"

@@ -24,7 +24,7 @@ from ascertain.types import Action
 MAX_HYPOTHESES = 1000
 """With more than these the solver seldom ends within its memory, and looking for a plan would only delay the run."""
 MAX_BYTES = 100_000_000
-"""Of the solver's tables: a limit that is the same on every machine, unlike one of time."""
+"""How large the solver's tables may get: a limit that gives the same plan on every machine, unlike one of time."""
 
 
 @final

@@ -18,13 +18,13 @@ from typing import Any
 
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
-from ascertain.evidence.audit import RuleObserver
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.evidence import least_beaten_count
 from ascertain.evidence.probing import round_robin
 from ascertain.task.bank import nominal_bank
 from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions, testbed_of
+from ascertain_paper.importance_sampling import RuleObserver
 from ascertain_paper.studies.audit.sampling import READWISE, audit_data, hardest_truths, nominal_of, run_audit
 from ascertain_paper.studies.observing import observer_settings, outcome, settle_on_stream
 from ascertain_paper.testbed.draws import draw_words, happens

@@ -10,7 +10,8 @@ and an answer that is wrong for it is never seen. What is driven:
   given before the switch or after it, and the two are audited apart for the same truth, each at its own share. *Before
   the switch*: read from the nominal; a run that switches is no wrong answer of this stage. *After the switch*: read
   from the truth, on which the observer switches by itself, and from the bank's mixture from there on
-  (`evidence/audit.py`, a bank that is scored late). The sum of the two is the probability that the observer is wrong.
+  (`importance_sampling.py`, a bank that is scored late). The sum of the two is the probability that the observer is
+  wrong.
 
 After its switch a fallback is, given the past, an observer that begins: its evidence uses later readings alone, and its
 bank, which the log determines, is led through what was done. The theorem holds for every bank and so for this one; only
@@ -27,7 +28,6 @@ from typing import Any, final
 
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
-from ascertain.evidence.audit import Audit, ObserverT, audit
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.probing import round_robin
 from ascertain.observer.settings import ObserverSettings, PolicyName
@@ -37,6 +37,7 @@ from ascertain.task.bank import Bank, nominal_bank
 from ascertain.types import Action, Reading, State
 from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions, testbed_of
+from ascertain_paper.importance_sampling import Audit, ObserverT, audit
 from ascertain_paper.studies.observing import Controller, pose_endpoint
 from ascertain_paper.testbed.draws import Draws
 from ascertain_paper.testbed.operations import Slot

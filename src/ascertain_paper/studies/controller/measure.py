@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ascertain.bank.candidates import Stats
+from ascertain.bank.candidates import CompileStats
 from ascertain.bank.compile import compile_bank, compiler_names
 from ascertain.bank.shells import bank_shells
 from ascertain.bank.weights import DEFAULT, WEIGHTINGS
@@ -82,7 +82,7 @@ def control_operation(case: tuple[str, int, tuple[Controller, ...]]) -> dict[str
     }
 
 
-def run_data(operation: DrawnOperation, observer: Observer, stats: Stats) -> dict[str, Any]:
+def run_data(operation: DrawnOperation, observer: Observer, stats: CompileStats) -> dict[str, Any]:
     """A run as plain data; if it compiled, it is charged what that takes."""
     counters = observer.counters
     compile_steps = stats.model_steps * counters.compilations
