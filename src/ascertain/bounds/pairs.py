@@ -13,7 +13,8 @@ from fractions import Fraction
 import numpy as np
 
 from ascertain.errors import LimitError
-from ascertain.quotients.separation import INFINITE, PairDistances, list_reachable, measure_task
+from ascertain.kernels.quotients.pairs import INFINITE
+from ascertain.quotients.separation import PairDistances, list_reachable, measure_task
 from ascertain.task.task import Task
 from ascertain.types import Action, IntArray, LongArray
 

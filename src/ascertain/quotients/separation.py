@@ -34,20 +34,6 @@ from ascertain.model import Model
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Action, IntArray, LongArray, State
 
-__all__ = [
-    "INFINITE",
-    "PairDistances",
-    "list_reachable",
-    "measure_pairs",
-    "measure_task",
-    "pair_number",
-    "predecessors",
-    "separating_word",
-    "separating_words",
-    "settle_pairs",
-    "successors_within",
-]
-
 SLICE = 50_000_000
 """Edges walked in one call of the kernel; between two calls Ctrl-C works."""
 MOST_ELEMENTS = 2**16

@@ -14,7 +14,7 @@ import numpy as np
 from ascertain.errors import TaskError
 from ascertain.policy.policy import AbstractPolicy
 from ascertain.quotients.quotient import Quotient
-from ascertain.types import UNDEFINED, BoolArray, IntArray
+from ascertain.types import UNDEFINED, BoolArray
 
 Memory = TypeVar("Memory")
 
@@ -56,8 +56,3 @@ def check_quotient(quotient: Quotient) -> None:
         np.array_equal(reduced.state[merged], block[task.state]) and np.array_equal(reduced.label[merged], task.label)
     ):
         raise TaskError("a hypothesis and its class differ in state or label")
-
-
-def lift_hypotheses(quotient: Quotient, reduced_hypothesis: int) -> IntArray:
-    """The original hypotheses that a hypothesis of the reduced task stands for, ascending."""
-    return np.flatnonzero(quotient.hypothesis_class == reduced_hypothesis).astype(np.int32)
