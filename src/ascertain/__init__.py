@@ -87,7 +87,7 @@ if TYPE_CHECKING:
 
     # what to do
     from ascertain.policy.automaton import Automaton as Automaton
-    from ascertain.policy.table import Table as Table
+    from ascertain.policy.automaton import PolicyTable as PolicyTable
     from ascertain.policy.product import Product as Product
     from ascertain.policy.evaluate import evaluate as evaluate
     from ascertain.policy.combination import evaluate_product as evaluate_product
@@ -223,7 +223,7 @@ _HOME = {
     "TwoSidedBounds": "planning.two_sided",
     # what to do
     "Automaton": "policy.automaton",
-    "Table": "policy.table",
+    "PolicyTable": "policy.automaton",
     "Product": "policy.product",
     "evaluate": "policy.evaluate",
     "evaluate_product": "policy.combination",

@@ -24,6 +24,7 @@ import numpy as np
 from ascertain.bounds.divergence import Interval, required_divergence, round_value
 from ascertain.bounds.encounters import REVEALING, WORD, Encounters, find_encounters
 from ascertain.errors import TaskError
+from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task
 from ascertain.types import Action, IntArray, State
 
@@ -66,7 +67,7 @@ def bound_by_information(
     return _explain(met, (h, g), values[rank], required)
 
 
-def check_risks(task: Task, alpha: Fraction | None, beta: Fraction | None) -> tuple[Fraction, Fraction]:
+def check_risks(task: AbstractQuestion, alpha: Fraction | None, beta: Fraction | None) -> tuple[Fraction, Fraction]:
     """The risks asked for, or the task's own."""
     chosen = (task.alpha if alpha is None else Fraction(alpha), task.beta if beta is None else Fraction(beta))
     for name, risk in zip(("alpha", "beta"), chosen, strict=True):

@@ -20,7 +20,7 @@ d(p || .) or a step of the lattice (`bounds.lattice`). Visits obey the flow of a
 end anywhere. The sum of f_g TV is at most that of N TV, and is at most the flow that reaches a first edge where
 readings can differ, so the total-variation rows and the flow cuts of the design follow from the coupled flow.
 
-The floating-point solution proves nothing: `bounds.dual` turns its multipliers into rationals that do.
+The floating-point solution proves nothing: `bounds.proof` turns its multipliers into rationals that do.
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ from itertools import combinations
 import numpy as np
 
 from ascertain.bounds.encounters import find_encounters
+from ascertain.bounds.information import check_risks
 from ascertain.bounds.joint import build_joint
 from ascertain.bounds.program import ProgramBound, bound_by_program, count_actions
 from ascertain.bounds.proof import prove
@@ -94,8 +95,7 @@ def bound_plant(
     bits, if what these become can be listed, else of one). Otherwise on the family of `states` (default: the nominal
     state, or the first one, and its neighbours).
     """
-    alpha = question.alpha if alpha is None else Fraction(alpha)
-    beta = question.beta if beta is None else Fraction(beta)
+    alpha, beta = check_risks(question, alpha, beta)
     if is_translation_invariant(question) and alpha > 0 and 2 * alpha + beta < 1:
         return _bound_by_symmetry(question, alpha, beta, states, max_nodes, max_rivals, time_limit)
     family = states or _default_family(question)

@@ -5,8 +5,8 @@ where it can be gathered; its expected visit counts on the graph of joint states
 (`bounds.linear`), whose least cost is a lower bound. Rivals may be dropped and graphs cut (`bounds.joint`): what is
 left is still a bound. It is never below the pairwise bound of the pairs that are kept, and without noise never below
 their distance. With more than two labels the wrong answers of a hypothesis share its alpha (`bounds.split`). A program
-without solution proves that no valid policy exists at all. The value is proved by rational multipliers (`bounds.dual`),
-which are returned.
+without solution proves that no valid policy exists at all. The value is proved by rational multipliers, which are
+returned (`bounds.proof`).
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from typing import final
 
 import numpy as np
 
-from ascertain.bounds.dual import ProgramProof
 from ascertain.bounds.encounters import Encounters, find_encounters
 from ascertain.bounds.information import PairwiseBound, bound_by_information, check_risks
 from ascertain.bounds.joint import JointGraph, build_joint
 from ascertain.bounds.linear import LinearProgram, LinearSolution, solve_program
-from ascertain.bounds.proof import prove
+from ascertain.bounds.proof import ProgramProof, prove
 from ascertain.bounds.rivals import rank_rivals
 from ascertain.bounds.split import first_cuts, solve_split
 from ascertain.errors import TaskError

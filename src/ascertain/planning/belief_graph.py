@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ascertain.errors import LimitError
-from ascertain.planning.information_state import ELIMINATED, IMPOSSIBLE, NOWHERE, UNIT, LikelihoodTables, weights_of
+from ascertain.planning.information_state import ELIMINATED, IMPOSSIBLE, UNIT, LikelihoodTables, weights_of
+from ascertain.policy.automaton import NOWHERE
 from ascertain.types import UNDEFINED, BoolArray, FloatArray, IntArray, LongArray
 
 InformationStates: TypeAlias = tuple[IntArray, LongArray]

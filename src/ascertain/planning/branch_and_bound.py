@@ -53,8 +53,9 @@ import numpy as np
 from ascertain.kernels.planning.controllers import SHRINK
 from ascertain.planning.column_generation import SLIGHT, UNSAFE, ColumnGeneration, Mixture, PricedValues, Prices
 from ascertain.planning.controller import ABSTAIN
-from ascertain.planning.information_state import NOWHERE, is_exchangeable
+from ascertain.planning.information_state import is_exchangeable
 from ascertain.planning.local_search import LocalSearch
+from ascertain.policy.automaton import NOWHERE
 from ascertain.types import UNDEFINED, BoolArray, FloatArray, LongArray
 
 UNDECIDED = -(1 << 31)

@@ -23,7 +23,7 @@ import numpy as np
 
 from ascertain.kernels.planning.controllers import push_forward
 from ascertain.planning.belief_graph import BeliefGraph
-from ascertain.planning.information_state import NOWHERE
+from ascertain.policy.automaton import NOWHERE
 from ascertain.policy.policy import Abstain, Answer, Ask, Decision
 from ascertain.types import FloatArray, LongArray, Reading
 

@@ -34,7 +34,7 @@ from ascertain.planning.branch_and_bound import (
 )
 from ascertain.planning.column_generation import ColumnGeneration, Mixture
 from ascertain.planning.controller import CertifiedController, fit_horizon
-from ascertain.planning.information_state import NOWHERE
+from ascertain.policy.automaton import NOWHERE
 from ascertain.types import FloatArray, LongArray
 
 MARGINS = (0.999, 0.995, 0.99, 0.987, 0.983, 0.98, 0.97, 0.95)

@@ -55,8 +55,6 @@ IMPOSSIBLE = 1 << 60
 """The penalty of a reading of probability zero: added to any other penalty it still fits into 63 bits."""
 ELIMINATED = 1 << 59
 """The penalty of an eliminated hypothesis: 2^29 nats, far above every real sum, and below IMPOSSIBLE."""
-NOWHERE = -1
-"""In a table: there is no such state, node or option."""
 
 
 @final

@@ -37,7 +37,8 @@ import numpy.typing as npt
 
 from ascertain.errors import LimitError
 from ascertain.planning.belief_graph import AbstractActionFilter, BeliefGraph, GraphBuilder
-from ascertain.planning.information_state import NOWHERE, UNIT, LikelihoodTables, weights_of
+from ascertain.planning.information_state import UNIT, LikelihoodTables, weights_of
+from ascertain.policy.automaton import NOWHERE
 from ascertain.types import UNDEFINED, Action, BoolArray, FloatArray, IntArray, LongArray
 
 Number = TypeVar("Number", bound=np.generic)

@@ -33,7 +33,7 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from ascertain.bounds.information import PairwiseBound, bound_by_information
+from ascertain.bounds.information import PairwiseBound, bound_by_information, check_risks
 from ascertain.bounds.plant import bound_plant
 from ascertain.bounds.program import ProgramBound, bound_by_program
 from ascertain.errors import LimitError, TaskError
@@ -115,16 +115,12 @@ def bound_both_sides(
     Hypotheses in what is returned are those of the task's quotient, which may be given where it is known already.
     `tell` is called with a sentence on what is being done, now and then.
     """
-    alpha = task.alpha if alpha is None else Fraction(alpha)
-    beta = task.beta if beta is None else Fraction(beta)
-    for name, risk in (("alpha", alpha), ("beta", beta)):
-        if not 0 <= risk < 1:
-            raise TaskError(f"{name} is {risk}; a probability in [0, 1) is needed")
+    alpha, beta = check_risks(task, alpha, beta)
     if isinstance(task, PlantTask):
         return _bound_plant(task, alpha, beta, limits)
     quotient = quotient or take_quotient(task)
     obstruction = find_obstruction(task, quotient=quotient)
-    if obstruction is not None and 2 * alpha + beta < 1:
+    if obstruction is not None and obstruction.rules_out(alpha, beta):
         return TwoSidedBounds(alpha, beta, None, None, obstruction=obstruction)
     if not quotient.reduced.model.is_noisy:
         return _without_noise(quotient, alpha, beta, limits)

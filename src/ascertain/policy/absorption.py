@@ -28,12 +28,15 @@ Triple: TypeAlias = tuple[Fraction, Fraction, Fraction]
 """(wrong, abstain, cost)."""
 
 NOTHING: Triple = (Fraction(0), Fraction(0), Fraction(0))
+"""A right answer that costs nothing more."""
 _AT_END: dict[End, Triple] = {
     End.RIGHT: NOTHING,
     End.WRONG: (Fraction(1), Fraction(0), Fraction(0)),
     End.ABSTAIN: (Fraction(0), Fraction(1), Fraction(0)),
 }
+"""What each ending counts for."""
 _TRAPPED = _AT_END[End.ABSTAIN]
+"""A run that never ends never answers, which counts as an abstention."""
 
 
 @final

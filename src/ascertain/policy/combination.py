@@ -36,7 +36,10 @@ from ascertain.policy.evaluate import Evaluation, evaluate
 from ascertain.policy.product import Factor, Product
 
 MAX_FRONT = 1_000
+"""Pairs that are kept. Each factor multiplies all of them, with rationals that grow from factor to factor; merging two
+of a thousand neighbours, which lie close together, costs little of the bound."""
 ZERO, ONE = Fraction(0), Fraction(1)
+"""As rationals: sums and products start from them."""
 Cost: TypeAlias = Fraction | None
 """None is infinite."""
 

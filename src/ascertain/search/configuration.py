@@ -21,7 +21,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ascertain.errors import LimitError, TaskError
-from ascertain.kernels.quotients.pairs import INFINITE, ShortArray
+from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.kernels.search.bounds import SearchTables
 from ascertain.quotients.separation import PairDistances, list_reachable, measure_task, pair_number
 from ascertain.search.subsets import LARGEST_SIZE, no_subsets
@@ -43,8 +43,6 @@ class Arena:
     class_of: IntArray
     """`class_of[s]` is the number, in the task's model, of state s of the tables: only what can be reached is kept."""
     tables: SearchTables
-    choice: ShortArray
-    """The first action of a cheapest word for each pair of states, numbered like `tables.distance`."""
     scale: Fraction
     """What the task's costs were multiplied by to become integers."""
 
@@ -67,7 +65,7 @@ class Arena:
 
     def first_action(self, one: Member, other: Member) -> Action:
         """How a cheapest word that settles two members begins; they are at a finite distance above 0."""
-        return int(self.choice[pair_number(one[1], other[1])])
+        return int(self.tables.choice[pair_number(one[1], other[1])])
 
     @cached_property
     def rows(self) -> tuple[list[list[int]], list[list[int]], list[int]]:
@@ -134,12 +132,12 @@ def build_arena(task: Task, *, mean: bool = False, distances: PairDistances | No
             reading=pairs.behaviour,
             cost=cost,
             distance=pairs.distance,
+            choice=pairs.choice,
             state_label=np.empty(0, dtype=np.int32) if pairs.label is None else pairs.label,
             bits=bits,
             mean=mean,
             subsets=no_subsets(),
             chosen=np.zeros(3 * LARGEST_SIZE + 1, dtype=np.int32),
         ),
-        choice=pairs.choice,
         scale=scale,
     )

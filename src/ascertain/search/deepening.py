@@ -53,7 +53,6 @@ class Search:
         started: float | None = None,
     ) -> None:
         self.arena = arena
-        self.weight = weight
         self.started = time.monotonic() if started is None else started
         self.deadline = None if time_limit is None else self.started + time_limit
         """On the clock of `time.monotonic`; None for never."""
@@ -81,7 +80,7 @@ class Search:
     @property
     def unit(self) -> Fraction:
         """What bounds are divided by to become costs."""
-        return self.arena.scale * (1 if self.weight is None else sum(self.weight.values()))
+        return self.arena.scale * (sum(self.graph.start.values()) if self.graph.mean else 1)
 
     def run(self, progress: SearchProgress | None = None) -> StopReason | None:
         """Search until the bounds meet (None) or a limit is reached (which one)."""
@@ -143,7 +142,7 @@ class Search:
             if self.tree.stuck_part(self.arena.start) is not None:
                 self.graph.data.lower[0] = INFINITE
                 return
-        plan_greedily(self.graph, self.tree, self.weight)
+        plan_greedily(self.graph, self.tree)
 
     def strengthen(self) -> None:
         """When a search for worst costs turns out to be long: bound configurations by their small parts too.
@@ -151,7 +150,7 @@ class Search:
         Sets of one more state are valued once as much work has gone into searching as that will take.
         """
         tables, graph = self.arena.tables, self.graph
-        count = None if self.weight is not None else price_of_next(tables, len(self.arena.start))
+        count = None if graph.mean else price_of_next(tables, len(self.arena.start))
         if count is None or graph.num_visits - self.strengthened < count * self.arena.num_actions // 2:
             return
         needed = graph.num_bytes + 4 * (len(tables.subsets.value) + count)
@@ -169,7 +168,7 @@ class Search:
         if INFINITE > self.upper > self.lower and self.graph.num_visits >= self.improved:
             width = 4 * self.improved // IMPROVE_AFTER
             self.improved *= 2
-            improve_plan(self.graph, self.tree, self.weight, width, self.deadline)
+            improve_plan(self.graph, self.tree, width, self.deadline)
 
     def look_for_infinity(self, *, patiently: bool) -> None:
         """Search the nodes met so far for a set that cannot be left, if enough has changed since the last time."""

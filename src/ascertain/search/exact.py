@@ -90,7 +90,7 @@ def conclude(
     lower, upper = search.interval()
     if upper is None:
         return Bounded(lower, None, None, proof, why or "time", stats, objective)
-    policy = read_policy(search.graph, search.weight)
+    policy = read_policy(search.graph)
     if why is not None and objective == "worst":
         # What was cut short may have improved a later step without having told the earlier ones.
         upper = max(cost_by_hypothesis(quotient.reduced, policy))

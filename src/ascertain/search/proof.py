@@ -19,11 +19,8 @@ import heapq
 from collections.abc import Iterator
 from fractions import Fraction
 
-import numpy as np
-
 from ascertain.kernels.quotients.pairs import INFINITE
-from ascertain.kernels.search.bounds import farthest_pair
-from ascertain.kernels.search.subsets import NEVER, dearest_subset, usable_size
+from ascertain.kernels.search.bounds import NEVER, dearest_subset, farthest_pair, usable_size
 from ascertain.search.configuration import Configuration, Member, is_pure
 from ascertain.search.graph import SearchGraph
 from ascertain.search.solution import ProofRow
@@ -159,10 +156,9 @@ class Prover:
         distance, i, j = farthest_pair(tables, code, len(code))
         parts = [(int(distance), frozenset((members[i], members[j])))]
         for m in range(3, usable_size(tables.subsets, len(code)) + 1):
-            best = np.zeros(3 * m + 1, dtype=np.int32)
-            value = dearest_subset(tables.subsets, tables.bits, self.arena.about_current, code, len(code), m, best)
+            value = dearest_subset(tables, code, len(code), m)
             if value > 0:
-                part = frozenset(members[int(place)] for place in best[:m])
+                part = frozenset(members[int(place)] for place in tables.chosen[:m])
                 parts.append((INFINITE if value >= NEVER else int(value), part))
         return parts
 

@@ -7,8 +7,7 @@ import time
 
 import numpy as np
 
-from ascertain.kernels.search.bounds import SearchTables
-from ascertain.kernels.search.subsets import NEVER, Subsets, sweep_subsets
+from ascertain.kernels.search.bounds import NEVER, SearchTables, Subsets, sweep_subsets
 
 MOST_SETS = 30_000_000
 """Sets of one size that a table is made for."""
@@ -45,23 +44,12 @@ def value_next_size(tables: SearchTables, deadline: float | None) -> Subsets | N
         binomial=np.array([[math.comb(s, i) for i in range(size + 1)] for s in range(n)], dtype=np.int64),
         value=np.concatenate((known.value, new)),
     )
-    chosen, key = np.zeros(size, dtype=np.int32), np.zeros(size, dtype=np.int64)
+    key = np.zeros(size, dtype=np.int64)
     least, divisor = int(tables.cost.min()), int(np.gcd.reduce(tables.cost))
     fallen, settled = 1, 0
     while fallen:
         if deadline is not None and time.monotonic() > deadline:
             return None
-        fallen = sweep_subsets(
-            tables.successor,
-            tables.reading,
-            tables.cost,
-            tables.distance,
-            tables.state_label,
-            subsets,
-            size,
-            settled,
-            chosen,
-            key,
-        )
+        fallen = sweep_subsets(tables._replace(subsets=subsets), settled, key)
         settled = min(settled + least, NEVER - 1) if settled else divisor
     return subsets

@@ -61,6 +61,8 @@ class Scratch(NamedTuple):
     """Label to new label; -1 between uses."""
     family: IntArray
     """The branches of the edge that is being made."""
+    trial: IntArray
+    """The members that a word has led to, and the word behind them (`kernels/search/greedy.py`)."""
 
 
 @kernel
