@@ -139,17 +139,11 @@ class GraphBuilder:
                 raise LimitError(
                     f"the readings of this task lead to more than {self.max_nodes} different information states"
                 )
+        state, penalty = (np.concatenate([states[i] for states in self.found]) for i in range(2))
+        option, child, shift = (np.concatenate([layer[i] for layer in layers]) for i in range(3))
         slots = [layer[3] for layer in layers if layer[3] is not None]
-        return BeliefGraph(
-            self.tables,
-            np.concatenate([states[0] for states in self.found]),
-            np.concatenate([states[1] for states in self.found]),
-            np.concatenate([layer[0] for layer in layers]),
-            np.concatenate([layer[1] for layer in layers]),
-            np.concatenate([layer[2] for layer in layers]),
-            np.concatenate(slots) if slots else None,
-            self.action_filter is None,
-        )
+        slot = np.concatenate(slots) if slots else None
+        return BeliefGraph(self.tables, state, penalty, option, child, shift, slot, self.action_filter is None)
 
     def begin(self, start: LongArray | None) -> InformationStates:
         """The information state before the first reading."""

@@ -229,7 +229,7 @@ class ColumnPool:
         for turn in range(rounds):
             if mixed.value - float(best[0]) <= enough * mixed.value or float(best[0]) >= target:
                 break
-            prices = mixed.prices.towards(best[1], 0.5) if turn % 3 else mixed.prices
+            prices = 0.5 * mixed.prices + 0.5 * best[1] if turn % 3 else mixed.prices
             lower = self.add_best(partial, prices)
             if lower > best[0]:
                 best = lower, prices

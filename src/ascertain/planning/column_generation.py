@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast, final
+from typing import Any, TypeAlias, cast, final
 
 import numpy as np
 from scipy.optimize import linprog  # pyright: ignore[reportUnknownVariableType]
@@ -41,27 +41,14 @@ from ascertain.types import BoolArray, FloatArray, LongArray
 
 MAX_VISIT_SWEEPS = 200
 """Sweeps after which what is still on its way through a policy's nodes is taken to abstain: it is close to nothing."""
+Prices: TypeAlias = FloatArray
+"""One row each for weights, prices of wrong answers and of abstentions; one column for each group."""
 UNSAFE = 100.0
 """What exceeding a risk by as much again costs a mixture, in units of the dearest column: more than it ever saves."""
 SLIGHT = 1e-9
 """Entries of a linear program below this are taken for zero, and shares of a mixture too: the solver is no finer."""
 FIRST_PRICES = (0.25, 1.0, 4.0)
 """Prices of a wrong answer, times 1/alpha, of the first columns: one rash, one about right, one careful."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Prices:
-    """One row each for weights, prices of wrong answers and of abstentions; one column for each group."""
-
-    table: FloatArray
-
-    def towards(self, other: Prices, part: float) -> Prices:
-        return Prices((1 - part) * self.table + part * other.table)
-
-    def dearer(self, factor: float) -> Prices:
-        """The same weights, with risks dearer by a factor."""
-        return Prices(self.table * np.array([[1.0], [factor], [factor]]))
 
 
 @final
@@ -137,7 +124,7 @@ class ColumnGeneration:
         Where `forbidden[v, 0]` a policy may not stop, and where `forbidden[v, 1 + k]` not ask option k.
         """
         graph = self.graph
-        w, wrong, abstain = prices.table[:, self.group]
+        w, wrong, abstain = prices[:, self.group]
         mass: FloatArray = graph.weight @ w
         leave: FloatArray = graph.weight @ abstain
         missed: FloatArray = (graph.weight * wrong) @ self.misses
@@ -172,7 +159,7 @@ class ColumnGeneration:
         """What the value at the start proves, on the safe side, of the policies that the graph leaves room for."""
         sizes = [Fraction(float(m)) for m in self.group_size]
         weight, wrong, abstain = (
-            sum((m * Fraction(float(p)) for m, p in zip(sizes, row, strict=True)), Fraction(0)) for row in prices.table
+            sum((m * Fraction(float(p)) for m, p in zip(sizes, row, strict=True)), Fraction(0)) for row in prices
         )
         if weight == 0:
             return Fraction(0)
@@ -212,7 +199,7 @@ class ColumnGeneration:
             # Two of three rounds stay half-way to the best prices so far, against oscillation; the third is free.
             value, _, prices = self.mix(found)
             if best is not None and turn % 3:
-                prices = prices.towards(best[1], 0.5)
+                prices = 0.5 * prices + 0.5 * best[1]
             column = self.solve(prices, forbidden)
             if best is None or column.lower > best[0]:
                 best = column.lower, prices
@@ -226,7 +213,7 @@ class ColumnGeneration:
     def uniform_prices(self, size: float) -> Prices:
         """The same prices for all: wrong answers at about what they cost at the optimum."""
         w = np.full(len(self.group_size), 1.0 / self.group_size.sum())
-        return Prices(np.array([w, w * size / float(self.alpha), w * 30.0 * self.graph.tables.cost.max()]))
+        return np.array([w, w * size / float(self.alpha), w * 30.0 * self.graph.tables.cost.max()])
 
     def mix(self, columns: list[Column]) -> tuple[float, FloatArray, Prices]:
         """What the cheapest mixture of columns within the risks costs, its shares, and its multipliers as prices."""
@@ -265,5 +252,5 @@ class ColumnGeneration:
         if not dual[0].any():
             dual = np.vstack([np.full((1, n), 1.0 / n), dual[1:]])
         # A group counts as often as it has members, and its row is their average.
-        prices = Prices(dual * self.scale[:, None] / self.group_size[None, :] / dual[0].sum())
+        prices: Prices = dual * self.scale[:, None] / self.group_size[None, :] / dual[0].sum()
         return float(found.fun), np.asarray(found.x[:total], dtype=np.float64).reshape(places, count), prices

@@ -73,7 +73,8 @@ class Derandomisation:
     def attempt(self) -> CertifiedController | None:
         partial, column_of = self.refine(*self.dive())
         for factor in DEARER:
-            self.pool.add(self.program.value_nodes(self.prices.dearer(factor)).choice)
+            dearer = self.prices * np.array([[1.0], [factor], [factor]])
+            self.pool.add(self.program.value_nodes(dearer).choice)
         best: CertifiedController | None = None
         for margin in MARGINS:
             assigned = self.assign(partial, column_of, margin)

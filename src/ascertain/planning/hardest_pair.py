@@ -57,9 +57,9 @@ def explain_information(task: Task, bound: PairwiseBound) -> HardestPair | None:
     readings = [
         (task.model.readings[y], law.get(y, Fraction(0)), other.get(y, Fraction(0))) for y in sorted({*law, *other})
     ]
-    pair = _names(task, bound.pair)
+    pair, labels = _describe(task, bound.pair)
     where = f"{action!r}" if (states[s], states[t]) == pair else f"{action!r} in {states[s]!r} against {states[t]!r}"
-    return _explain(pair, _labels(task, bound.pair), action, where, readings, bound.rate)
+    return _explain(pair, labels, action, where, readings, bound.rate)
 
 
 def explain_pairs(task: Task, bound: PairBound) -> HardestPair | None:
@@ -68,7 +68,7 @@ def explain_pairs(task: Task, bound: PairBound) -> HardestPair | None:
         return None
     word = ", ".join(task.model.actions[a] for a in bound.word)
     why = f"nothing cheaper than {word} tells the two apart, which costs {fraction_text(bound.value)}"
-    return HardestPair(_names(task, bound.pair), _labels(task, bound.pair), why)
+    return HardestPair(*_describe(task, bound.pair), why)
 
 
 def explain_factors(question: PlantTask, factors: Factors) -> HardestPair:
@@ -101,11 +101,7 @@ def _explain(
     return HardestPair(states, labels, why, action, tuple(readings), rate)
 
 
-def _names(task: Task, pair: tuple[int, int]) -> tuple[str, str]:
-    h, g = (task.model.states[int(task.state[k])] for k in pair)
-    return h, g
-
-
-def _labels(task: Task, pair: tuple[int, int]) -> tuple[str, str]:
-    h, g = (task.labels[int(task.label[k])] for k in pair)
-    return h, g
+def _describe(task: Task, pair: tuple[int, int]) -> tuple[tuple[str, str], tuple[str, str]]:
+    """The names of the states of two hypotheses, and their labels."""
+    (s, t), (k, m) = task.state[list(pair)].tolist(), task.label[list(pair)].tolist()
+    return (task.model.states[s], task.model.states[t]), (task.labels[k], task.labels[m])

@@ -39,6 +39,7 @@ Markov Decision Processes (1999).
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -47,7 +48,7 @@ import numpy as np
 
 from ascertain.errors import LimitError
 from ascertain.kernels.planning.controllers import SHRINK, choose_options, iterate_values
-from ascertain.planning.belief_graph import AbstractActionFilter, BeliefGraph, build_graph, unroll_in_time
+from ascertain.planning.belief_graph import AbstractActionFilter, BeliefGraph, GraphBuilder, unroll_in_time
 from ascertain.planning.controller import ABSTAIN, CertifiedController, FiniteStateController, fit_horizon
 from ascertain.planning.information_state import UNIT, LikelihoodTables, Slots, tabulate_likelihoods
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
@@ -134,11 +135,13 @@ def start_penalties(weights: FloatArray) -> tuple[LongArray, float]:
 @final
 @dataclass(frozen=True, eq=False)
 class PricedPolicy:
-    """The best policy of a price search, if any keeps to the risk, and the best lower bound that was proved."""
+    """The best policy that was found, if any keeps to alpha and beta, and the best lower bounds that were proved."""
 
     best: CertifiedController | None
     lower: Fraction | None
-    """None where the graph was pruned."""
+    """For mixtures of policies too; None where the graph was pruned."""
+    branched: Fraction | None = None
+    """For policies that draw nothing at random, where branch and bound was used; never below `lower`."""
 
 
 def search_prices(
@@ -235,28 +238,23 @@ class _PriceSearch:
 
     def build_graph(self, start: LongArray) -> BeliefGraph:
         """The graph that a policy of this risk needs: what is eliminated or terminal could hardly change an answer."""
-        tables, limits, n = self.tables, self.limits, self.tables.num_slots
+        limits, n, everything = self.limits, self.tables.num_slots, self.action_filter is None
+        # A hypothesis is dropped one nat beyond the evidence that n of them need at 1/alpha together, and a node ends
+        # where the other labels have a quarter of one's share of alpha.
         cap, rival_part = math.log(1 / self.alpha) + math.log(n) + 1.0, float(self.alpha) / (4 * n)
-        if self.action_filter is None:
-            return build_graph(tables, cap=cap, rival_part=rival_part, start=start, max_nodes=limits.max_nodes)
+        max_nodes = limits.max_nodes if everything else limits.max_likely_nodes
+
+        def begin() -> GraphBuilder:
+            return GraphBuilder(self.tables, cap, rival_part, self.action_filter, max_nodes)
+
+        if everything:
+            return begin().build(start)
+        # The rarer the nodes that are expanded the better the policy; the first graph that is small enough is taken.
         rare = float(self.beta) / n
         for least in (rare / 1_000, rare / 100, rare / 10):
-            try:
-                return build_likely_graph(
-                    tables,
-                    self.action_filter,
-                    cap=cap,
-                    rival_part=rival_part,
-                    start=start,
-                    least=least,
-                    remaining=rare / 4,
-                    max_nodes=limits.max_likely_nodes,
-                )
-            except LimitError:
-                continue
-        raise LimitError(
-            f"even the likely readings of this task lead to more than {limits.max_likely_nodes} information states"
-        )
+            with suppress(LimitError):
+                return build_likely_graph(begin(), start, least=least, remaining=rare / 4)
+        raise LimitError(f"even the likely readings of this task lead to more than {max_nodes} information states")
 
     def mix_in_time(
         self, graph: BeliefGraph, rash: LongArray, careful: FiniteStateController

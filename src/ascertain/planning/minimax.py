@@ -22,9 +22,8 @@ looked for where the policy is not yet near the bound of mixtures.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import final
 
 import numpy as np
 
@@ -35,6 +34,7 @@ from ascertain.planning.column_generation import Column, ColumnGeneration, Mixtu
 from ascertain.planning.controller import CertifiedController, fit_horizon
 from ascertain.planning.derandomisation import Derandomisation
 from ascertain.planning.information_state import Slots, smallest_slots, tabulate_likelihoods
+from ascertain.planning.lagrangian import PricedPolicy
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.planning.local_search import LocalSearch
 from ascertain.task.task import Task
@@ -52,18 +52,6 @@ ROUNDS, BOUND_ROUNDS = 10, 20
 """Rounds of column generation after a partial policy, for a policy and for a bound, which gains from more."""
 GENEROUS, SPARE = 4.0, 1.0
 """Nats beyond 1/alpha that a hypothesis is remembered for, if there is room, and if there is not."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class MinimaxPolicy:
-    """The best policy found, if any keeps to alpha and beta, and the lower bounds that were proved."""
-
-    best: CertifiedController | None
-    lower: Fraction
-    """For mixtures of policies too."""
-    branched: Fraction
-    """For policies that draw nothing at random; never below `lower`."""
 
 
 def bound_by_column_generation(
@@ -92,14 +80,14 @@ def find_best_mixture(
 
 def find_minimax_policy(
     task: Task, alpha: Fraction, beta: Fraction, limits: SearchLimits = DEFAULT_LIMITS
-) -> MinimaxPolicy:
+) -> PricedPolicy:
     """A minimax policy for a task about the start; LimitError where its belief graph with named slots is too large."""
     program, mixture = find_best_mixture(task, alpha, beta, limits, "named", limits.max_nodes)
     best = _find_policy(program, mixture, limits)
     branches = min(limits.max_branches, max(2, _repeats(program.graph, limits) // (3 * BOUND_ROUNDS)))
     target = math.inf if best is None else float(best.cost / NEAR)
     branched = bound_by_branching(program, mixture, branches=branches, rounds=BOUND_ROUNDS, target=target)
-    return MinimaxPolicy(best, mixture.lower, branched)
+    return PricedPolicy(best, mixture.lower, branched)
 
 
 def _find_policy(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> CertifiedController | None:

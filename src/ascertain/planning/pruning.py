@@ -129,27 +129,19 @@ def divergences(tables: LikelihoodTables) -> FloatArray:
 
 
 def build_likely_graph(
-    tables: LikelihoodTables,
-    action_filter: AbstractActionFilter,
-    *,
-    cap: float,
-    rival_part: float,
-    start: LongArray | None = None,
-    least: float,
-    remaining: float,
-    max_nodes: int = 100_000,
+    builder: GraphBuilder, start: LongArray | None, *, least: float, remaining: float
 ) -> BeliefGraph:
     """The nodes that have probability `least` at some time, until at most `remaining` of it is not at terminal ones.
 
-    `cap`, `rival_part` and `start` are those of `build_graph`. LimitError when there are more than `max_nodes`.
+    The builder has an action filter; `start` is that of `build_graph`. LimitError past the builder's `max_nodes`.
     """
-    growth = _Growth(GraphBuilder(tables, cap, rival_part, action_filter, max_nodes), start, action_filter.num_options)
+    growth = _Growth(builder, start)
     for _ in range(MAX_STEPS):
         if not growth.step(least, remaining):
             break
-        if growth.size > max_nodes:
+        if growth.size > builder.max_nodes:
             raise LimitError(
-                f"the likely readings of this task lead to more than {max_nodes} different information states"
+                f"the likely readings of this task lead to more than {builder.max_nodes} different information states"
             )
     growth.round()
     return growth.graph()
@@ -158,9 +150,10 @@ def build_likely_graph(
 class _Growth:
     """Tables that grow as nodes are expanded."""
 
-    def __init__(self, builder: GraphBuilder, start: LongArray | None, num_options: int) -> None:
+    def __init__(self, builder: GraphBuilder, start: LongArray | None) -> None:
+        assert builder.action_filter is not None
         self.builder = builder
-        shape = (0, num_options, builder.tables.num_readings)
+        shape = (0, builder.action_filter.num_options, builder.tables.num_readings)
         self.state: IntArray = np.zeros((0, builder.tables.num_slots), dtype=np.int32)
         self.penalty: LongArray = np.zeros(self.state.shape, dtype=np.int64)
         self.option: IntArray = np.zeros(shape[:2], dtype=np.int32)

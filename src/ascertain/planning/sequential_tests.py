@@ -40,6 +40,7 @@ true F's.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -133,18 +134,17 @@ def find_cap(flip: Fraction, down: int, up: int, beta: Fraction, begin: int = 0)
     """The least cap at which the test abstains with probability at most beta, whichever value the bit has."""
     if beta <= 0:
         raise TaskError("a test with a cap abstains now and then; its beta must be positive")
-    low, high = 0, 1
-    while not _abstains_within(LatticeTest(flip, down, up, high, begin), beta):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        fits = _abstains_within(LatticeTest(flip, down, up, middle, begin), beta)
-        low, high = (low, middle) if fits else (middle, high)
-    return high
 
+    def fits(cap: int) -> bool:
+        test = LatticeTest(flip, down, up, cap, begin)
+        return all(evaluate_test(test, value).abstains <= beta for value in (0, 1))
 
-def _abstains_within(test: LatticeTest, beta: Fraction) -> bool:
-    return all(evaluate_test(test, value).abstains <= beta for value in (0, 1))
+    # Abstention falls with the cap: double until it is rare enough, then bisect what was doubled last.
+    high = 1
+    while not fits(high):
+        high *= 2
+    low = high // 2 + 1
+    return bisect_left(range(high), True, lo=low, key=fits)
 
 
 def least_threshold(flip: Fraction, alpha: Fraction) -> int:

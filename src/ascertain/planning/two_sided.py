@@ -41,7 +41,7 @@ from ascertain.model.named import register
 from ascertain.planning.composition import Split, compose, skeleton
 from ascertain.planning.factors import Factors, find_factors
 from ascertain.planning.information_state import Slots, smallest_slots
-from ascertain.planning.lagrangian import search_prices
+from ascertain.planning.lagrangian import PricedPolicy, search_prices
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.planning.minimax import CLOSE, NEAR, bound_by_column_generation, find_minimax_policy
 from ascertain.planning.sequential_tests import (
@@ -185,6 +185,13 @@ class _Noisy:
         if self.best is None or cost < self.best[0]:
             self.best = cost, policy, risk
 
+    def take(self, name: str, found: PricedPolicy) -> None:
+        """Offer what a search has found, and note what its prices prove."""
+        if found.best is not None:
+            self.offer(name, found.best.cost, found.best.policy, found.best.risk.worst[:2])
+        if found.lower is not None:
+            self.note_prices(found.lower)
+
     def note_prices(self, lower: Fraction) -> None:
         self.lower["prices"] = max(lower, self.lower.get("prices") or Fraction(0))
 
@@ -223,10 +230,7 @@ class _Noisy:
             )
         except LimitError:
             return False
-        if found.best is not None:
-            self.offer(name, found.best.cost, found.best.policy, found.best.risk.worst[:2])
-        if found.lower is not None:
-            self.note_prices(found.lower)
+        self.take(name, found)
         return found.lower is not None
 
     def preference(self, program: ProgramBound) -> FloatArray:
@@ -247,10 +251,8 @@ class _Noisy:
             return
         with suppress(LimitError):
             found = find_minimax_policy(self.task, self.alpha, self.beta, self.limits)
-            self.note_prices(found.lower)
+            self.take("balanced", found)
             self.lower["openings"] = found.branched
-            if found.best is not None:
-                self.offer("balanced", found.best.cost, found.best.policy, found.best.risk.worst[:2])
 
 
 def _bound_plant(question: PlantTask, alpha: Fraction, beta: Fraction, limits: SearchLimits) -> TwoSidedBounds:

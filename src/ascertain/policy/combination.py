@@ -110,7 +110,9 @@ def chances_by_factor(product: Product, *, exact: bool | None = None) -> list[li
 def _chances(factor: Factor, exact: bool | None) -> list[BestAndWorst]:
     own = evaluate(factor.task, factor.policy, exact=exact)
     nominal = factor.nominal
-    go = _nominal_answers(factor, nominal, exact) if nominal is not None else _any_answers(own)
+    # Bounds on the probability that the product goes on: with the nominal answer, or with any.
+    any_answer = [(1 - b, min(ONE, 1 - b + own.error)) for b in own.abstain]
+    go = any_answer if nominal is None else _nominal_answers(factor, nominal, exact)
     is_nominal = [int(k) == nominal for k in factor.task.label]
     return [_pair(own, h, go[h], is_nominal[h]) for h in range(factor.task.num_hypotheses)]
 
@@ -121,11 +123,6 @@ def _pair(own: Evaluation, h: int, go: tuple[Fraction, Fraction], is_nominal: bo
     low_cost = None if cost is None else max(ZERO, cost - error)
     best = FactorChances(low_wrong, low_abstain, min(ONE, 1 - low_wrong - low_abstain), go[0], low_cost, is_nominal)
     return best, FactorChances(wrong, abstain, max(ZERO, 1 - wrong - abstain), go[1], cost, is_nominal)
-
-
-def _any_answers(own: Evaluation) -> list[tuple[Fraction, Fraction]]:
-    """Bounds on the probability of an answer, for each hypothesis."""
-    return [(1 - b, min(ONE, 1 - b + own.error)) for b in own.abstain]
 
 
 def _nominal_answers(factor: Factor, nominal: int, exact: bool | None) -> list[tuple[Fraction, Fraction]]:
