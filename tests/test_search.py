@@ -25,9 +25,9 @@ from ascertain.model import Machine
 from ascertain.model.build import machine_from_transitions
 from ascertain.model.noisy import with_flip
 from ascertain.quotients.quotient import take_quotient
-from ascertain.quotients.separation import measure_task
+from ascertain.quotients.separation import measure_task, pair_number
 from ascertain.search import deepening
-from ascertain.search.configuration import Arena, build_arena, is_pure
+from ascertain.search.configuration import Arena, build_arena, is_pure, price_of_next, value_next_size
 from ascertain.search.deepening import Search
 from ascertain.search.exact import conclude, solve
 from ascertain.search.graph import SearchGraph
@@ -35,7 +35,6 @@ from ascertain.search.greedy import improve_plan, plan_greedily
 from ascertain.search.plan import read_policy
 from ascertain.search.solution import Bounded, Proof, Solution, Solved, Unsolvable
 from ascertain.search.splitting import grow_splitting_tree
-from ascertain.search.subsets import price_of_next, value_next_size
 from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.pose import pose
 from ascertain.task.task import Task
@@ -121,7 +120,7 @@ def test_the_distance_of_two_states_is_the_optimum_of_the_pair(task: Task) -> No
     for pair in itertools.combinations(range(len(arena.class_of)), 2):
         part = part_of(arena, pair)
         one, other = (int(k) for k in part.label)
-        distance = arena.distance((one, pair[0]), (other, pair[1]))
+        distance = 0 if one == other else int(arena.tables.distance[pair_number(*pair)])
         assert (None if distance == INFINITE else Fraction(distance, arena.scale)) == optimum(part)
 
 

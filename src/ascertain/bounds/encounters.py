@@ -118,11 +118,8 @@ class Encounters:
 
     def reachable(self, s: int, t: int) -> list[int]:
         """The kinds that some word leads to from elements s and t."""
-        found: list[int] = []
-        for w, word in enumerate(self.words):
-            bits = int(word[s, t])
-            found += [w * WORD + i for i in range(WORD) if bits >> i & 1]
-        return found
+        bits = [int(word[s, t]) for word in self.words]
+        return [k for k in range(len(self.kinds)) if bits[k // WORD] >> k % WORD & 1]
 
 
 def find_encounters(task: Task) -> Encounters:

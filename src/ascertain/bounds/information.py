@@ -11,6 +11,11 @@ states that a common word of actions reaches,
 Nothing follows where Gamma is infinite; the complexity is infinite where Gamma is zero, and also where alpha is zero
 and Gamma finite. When 2 alpha + beta >= 1 the bound is vacuous: an observer may then settle nothing and still be
 valid.
+
+*Which rivals to keep.* A bound that leaves some rivals out is still a bound, so the hardest are kept. A rival is hard
+when readings give little KL against it. Rivals are ordered by their best rate, then by the KL of all actions together,
+now and, counting less and less, a few steps later. (On a register read bit by bit all rivals have the same best rate,
+and those that differ in one bit have the least KL in all.)
 """
 
 from __future__ import annotations
@@ -26,7 +31,14 @@ from ascertain.bounds.encounters import REVEALING, WORD, Encounters, find_encoun
 from ascertain.errors import TaskError
 from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task
-from ascertain.types import Action, IntArray, State
+from ascertain.types import UNDEFINED, Action, FloatArray, IntArray, State
+
+STEPS = 3
+"""How many steps ahead KL is counted: it only breaks ties between equal best rates, so a few are enough."""
+LATER = 0.5
+"""What KL one step later counts for, beside KL now: the step that leads there has to be taken first."""
+CERTAIN = 50.0
+"""What a reading counts for that settles the pair, in nats: as much as a risk of 10^-21 needs."""
 
 
 @final
@@ -64,7 +76,12 @@ def bound_by_information(
     rank = int(at[h, g])
     if rank == len(values):
         return PairwiseBound(Fraction(0), False, required, None, None, None)
-    return _explain(met, (h, g), values[rank], required)
+    rate, place = values[rank], _find_place(met, (h, g), values[rank])
+    if rate is None:
+        return PairwiseBound(Fraction(0), False, required, None, None, None)
+    if rate == 0 or required is None:
+        return PairwiseBound(None, False, required, (h, g), place, None if place is None else rate)
+    return PairwiseBound(round_value(required.low / rate), False, required, (h, g), place, rate)
 
 
 def check_risks(task: AbstractQuestion, alpha: Fraction | None, beta: Fraction | None) -> tuple[Fraction, Fraction]:
@@ -91,16 +108,6 @@ def best_rates(met: Encounters) -> tuple[IntArray, list[Fraction | None]]:
     return order, values
 
 
-def _explain(met: Encounters, pair: tuple[int, int], rate: Fraction | None, required: Interval | None) -> PairwiseBound:
-    """The bound of one directed pair with this best rate."""
-    place = _find_place(met, pair, rate)
-    if rate is None:
-        return PairwiseBound(Fraction(0), False, required, None, None, None)
-    if rate == 0 or required is None:
-        return PairwiseBound(None, False, required, pair, place, None if place is None else rate)
-    return PairwiseBound(round_value(required.low / rate), False, required, pair, place, rate)
-
-
 def _find_place(met: Encounters, pair: tuple[int, int], rate: Fraction | None) -> tuple[State, State, Action] | None:
     """The first reachable encounter, in the order of breadth, that has this rate."""
     start = (int(met.element[pair[0]]), int(met.element[pair[1]]))
@@ -115,3 +122,36 @@ def _find_place(met: Encounters, pair: tuple[int, int], rate: Fraction | None) -
                 seen.add(after)
                 queue.append(after)
     return None
+
+
+def rank_rivals(met: Encounters, most: int) -> dict[int, tuple[int, ...]]:
+    """For each hypothesis its hardest rivals, at most so many, the hardest first."""
+    order, _ = best_rates(met)
+    together = total_divergence(met)
+    label, element = met.task.label, met.element
+    ranked: dict[int, tuple[int, ...]] = {}
+    for h in range(met.task.num_hypotheses):
+        rivals = np.flatnonzero(label != label[h])
+        s, t = element[h], element[rivals]
+        hardest = np.lexsort((rivals, together[s, t], order[s, t]))[:most]
+        ranked[h] = tuple(int(g) for g in rivals[hardest])
+    return ranked
+
+
+def total_divergence(met: Encounters) -> FloatArray:
+    """The KL of all actions together from each pair of elements, for each unit of cost, in nats."""
+    n, num_actions = met.successor.shape
+    # The last entry stands for "no encounter": that is what -1 picks.
+    nats = np.array([CERTAIN if kind.entropy is None else float(kind.entropy.high) for kind in met.kinds] + [0.0])
+    now = np.zeros((n, n))
+    for a in range(num_actions):
+        now += nats[met.kinds_at(a)] / float(met.task.cost[a])
+    total = now.copy()
+    for _ in range(STEPS):
+        later = np.zeros((n, n))
+        for a in range(num_actions):
+            allowed = np.flatnonzero(met.successor[:, a] != UNDEFINED)
+            target = met.successor[allowed, a]
+            later[np.ix_(allowed, allowed)] += total[np.ix_(target, target)]
+        total = now + LATER / num_actions * later
+    return total

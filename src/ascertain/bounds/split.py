@@ -86,13 +86,11 @@ def solve_split(
 def add_cuts(solved: LinearSolution) -> Mapping[RivalIndex, list[Cut]] | None:
     """Cuts at the shares of this solution beside those that there are; None where none is new."""
     program = solved.program
-    cuts = {place: list(found) for place, found in program.cuts.items()}
-    new = False
-    for (i, r), found in cuts.items():
+    cuts: dict[RivalIndex, list[Cut]] = {}
+    for (i, r), found in program.cuts.items():
+        # At the share that the solution gives the rival, or the least one: there the old cuts are too low if anywhere.
         share = Fraction(solved.share.get(program.share_key(i, r), 1.0)).limit_denominator(2**20)
         point = program.alpha * min(max(share, LEAST_SHARE), Fraction(1))
         cut = best_cut(program.confidence, point, program.graphs[i].rivals[r].base)
-        if cut not in found:
-            found.append(cut)
-            new = True
-    return cuts if new else None
+        cuts[i, r] = [*found] if cut in found else [*found, cut]
+    return None if cuts == program.cuts else cuts

@@ -139,8 +139,9 @@ class GraphBuilder:
                 raise LimitError(
                     f"the readings of this task lead to more than {self.max_nodes} different information states"
                 )
-        state, penalty = (np.concatenate([states[i] for states in self.found]) for i in range(2))
-        option, child, shift = (np.concatenate([layer[i] for layer in layers]) for i in range(3))
+        state, penalty = np.concatenate([s for s, _ in self.found]), np.concatenate([p for _, p in self.found])
+        option, child = np.concatenate([layer[0] for layer in layers]), np.concatenate([layer[1] for layer in layers])
+        shift = np.concatenate([layer[2] for layer in layers])
         slots = [layer[3] for layer in layers if layer[3] is not None]
         slot = np.concatenate(slots) if slots else None
         return BeliefGraph(self.tables, state, penalty, option, child, shift, slot, self.action_filter is None)

@@ -33,7 +33,7 @@ import numpy as np
 from scipy.optimize import linprog  # pyright: ignore[reportUnknownVariableType]
 from scipy.sparse import csr_array
 
-from ascertain.kernels.planning.controllers import SHRINK, accumulate_visits
+from ascertain.kernels.planning.controllers import accumulate_visits
 from ascertain.planning.belief_graph import BeliefGraph
 from ascertain.planning.controller import ABSTAIN
 from ascertain.planning.lagrangian import SAFETY, solve_stopping
@@ -114,34 +114,22 @@ class ColumnGeneration:
         """Errors and abstentions are counted in units of the risks in the master program."""
 
     def solve(self, prices: Prices, forbidden: BoolArray | None = None) -> Column:
-        """The best column at these prices; see `value_nodes` for what is forbidden."""
+        """The best column at these prices; see `solve_stopping` for what is forbidden."""
         found = self.value_nodes(prices, forbidden)
         return self.column_of(found.choice, self.bound(float(found.value[0]), prices))
 
     def value_nodes(self, prices: Prices, forbidden: BoolArray | None = None) -> PricedValues:
-        """What every node is worth at these prices, from below, and what is best there.
-
-        Where `forbidden[v, 0]` a policy may not stop, and where `forbidden[v, 1 + k]` not ask option k.
-        """
+        """What every node is worth at these prices, from below, and what is best there."""
         graph = self.graph
         w, wrong, abstain = prices[:, self.group]
         mass: FloatArray = graph.weight @ w
         leave: FloatArray = graph.weight @ abstain
         missed: FloatArray = (graph.weight * wrong) @ self.misses
         said: LongArray = missed.argmin(axis=1)
-        answer = missed[np.arange(len(said)), said]
-        stop = np.minimum(answer, leave)
-        # Asking on at a terminal node would cost its mass at least, whatever came of it. Where nodes were left out
-        # there is no such thing: it would draw all policies to where nothing is known any more.
-        ask_on = graph.tables.cost.min() * mass
-        stop = np.where(graph.terminal & graph.has_all_actions, np.minimum(stop, ask_on), stop) * SHRINK
-        option = graph.option
-        if forbidden is not None:
-            option = np.where(forbidden[:, 1:], -1, option).astype(np.int32)
-            stop = np.where(forbidden[:, 0] & (option >= 0).any(axis=1), np.inf, stop)
-        value = np.zeros(graph.size)
-        asked = solve_stopping(graph, option, mass, stop, value)
-        choice = np.where(asked >= 0, asked, np.where(answer <= leave, -1 - said, ABSTAIN))
+        answer, value = missed[np.arange(len(said)), said], np.zeros(graph.size)
+        # Where nodes were left out nobody asks on at a terminal node: it would draw all policies to where nothing is
+        # known any more.
+        choice = solve_stopping(graph, mass, (said, answer), leave, value, forbidden, graph.has_all_actions)
         return PricedValues(mass, leave, missed, value, choice)
 
     def column_of(self, choice: LongArray, lower: Fraction) -> Column:

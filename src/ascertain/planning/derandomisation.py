@@ -90,12 +90,11 @@ class Derandomisation:
         while len(mixed.leaves) < self.max_leaves:
             mixed = self.pool.forget(mixed)
             agreed, disputed = self.find_mixed_leaves(partial, mixed)
+            for t, decision in agreed:
+                partial = partial.decide(self.program, t, decision)
             if not agreed and disputed is None:
                 break
-            if agreed:
-                for t, decision in agreed:
-                    partial = partial.decide(self.program, t, decision)
-            elif disputed is not None:
+            if not agreed and disputed is not None:
                 partial = self.decide(partial, *disputed)
             mixed = self.pool.mix(partial)
         return partial, self.pool.forget(mixed)

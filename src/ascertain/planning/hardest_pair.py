@@ -10,7 +10,6 @@ from ascertain.bounds.divergence import relative_entropy, round_up
 from ascertain.bounds.information import PairwiseBound
 from ascertain.bounds.pairs import PairBound
 from ascertain.planning.factors import Factors
-from ascertain.quotients.obstruction import Obstruction
 from ascertain.task.canonical import fraction_text
 from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
@@ -40,11 +39,6 @@ class HardestPair:
             "rate": None if self.rate is None else str(round_up(self.rate, 30)),
             "why": self.why,
         }
-
-
-def explain_obstruction(obstruction: Obstruction) -> HardestPair:
-    """The pair that no experiment tells apart."""
-    return HardestPair(obstruction.names, obstruction.labels, obstruction.sentence)
 
 
 def explain_information(task: Task, bound: PairwiseBound) -> HardestPair | None:
@@ -103,5 +97,5 @@ def _explain(
 
 def _describe(task: Task, pair: tuple[int, int]) -> tuple[tuple[str, str], tuple[str, str]]:
     """The names of the states of two hypotheses, and their labels."""
-    (s, t), (k, m) = task.state[list(pair)].tolist(), task.label[list(pair)].tolist()
+    (s, t), (k, m) = ([int(table[h]) for h in pair] for table in (task.state, task.label))
     return (task.model.states[s], task.model.states[t]), (task.labels[k], task.labels[m])

@@ -54,7 +54,7 @@ from ascertain.planning.information_state import UNIT, LikelihoodTables, Slots, 
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.planning.pruning import MAX_STATES, MostInformative, SingleAction, build_likely_graph
 from ascertain.task.task import Task
-from ascertain.types import FloatArray, IntArray, LongArray
+from ascertain.types import BoolArray, FloatArray, LongArray
 
 MAX_SWEEPS = 4000
 """Sweeps of value iteration: stopping early only weakens a bound, and graphs at usual risks need a few hundred."""
@@ -102,26 +102,40 @@ class LagrangianProgram:
         """The best policy at these prices. `below`: a solution at prices that are not higher, to start from."""
         graph = self.graph
         answer, leave = wrong * self.rivals, abstain * self.mass
-        stop = np.minimum(answer, leave)
-        # Asking on at a terminal node would cost its mass at least, whatever came of it.
-        ask_on = graph.tables.cost.min() * self.mass
-        stop = np.where(graph.terminal, np.minimum(stop, ask_on), stop) * SHRINK
         value = np.zeros(graph.size) if below is None else below.value.copy()
-        asked = solve_stopping(graph, graph.option, self.mass, stop, value)
-        choice = np.where(asked >= 0, asked, np.where(answer <= leave, -1 - self.said, ABSTAIN))
+        choice = solve_stopping(graph, self.mass, (self.said, answer), leave, value)
         mean = Fraction(float(value[0])) / Fraction(self.total) * SAFETY
         return LagrangianSolution(value, choice, mean - Fraction(wrong) * self.alpha - Fraction(abstain) * self.beta)
 
 
 def solve_stopping(
-    graph: BeliefGraph, option: IntArray, mass: FloatArray, stop: FloatArray, value: FloatArray
+    graph: BeliefGraph,
+    mass: FloatArray,
+    best_answer: tuple[LongArray, FloatArray],
+    leave: FloatArray,
+    value: FloatArray,
+    forbidden: BoolArray | None = None,
+    may_ask_on: bool = True,
 ) -> LongArray:
-    """Raise `value` from below to the solution where stopping costs `stop[v]`; the best options, -1 for stopping."""
+    """Raise `value` from below to the solution of the stopping problem; the best choices, as in a controller.
+
+    `best_answer` is the label to answer at each node and what that costs, `leave` what abstaining costs. Where
+    `forbidden[v, 0]` a policy may not stop, and where `forbidden[v, 1 + k]` not ask option k.
+    """
+    said, answer = best_answer
+    stop = np.minimum(answer, leave)
+    if may_ask_on:
+        # Asking on at a terminal node would cost its mass at least, whatever came of it.
+        stop = np.where(graph.terminal, np.minimum(stop, graph.tables.cost.min() * mass), stop)
+    stop, option = stop * SHRINK, graph.option
+    if forbidden is not None:
+        option = np.where(forbidden[:, 1:], -1, option).astype(np.int32)
+        stop = np.where(forbidden[:, 0] & (option >= 0).any(axis=1), np.inf, stop)
     arguments = (option, graph.child, graph.factor, mass, graph.tables.cost, stop, value)
     iterate_values(*arguments, TOLERANCE, MAX_SWEEPS)
-    choice = np.empty(graph.size, dtype=np.int64)
-    choose_options(*arguments, choice)
-    return choice
+    asked = np.empty(graph.size, dtype=np.int64)
+    choose_options(*arguments, asked)
+    return np.where(asked >= 0, asked, np.where(answer <= leave, -1 - said, ABSTAIN))
 
 
 def start_penalties(weights: FloatArray) -> tuple[LongArray, float]:

@@ -22,6 +22,7 @@ looked for where the policy is not yet near the bound of mixtures.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -69,12 +70,10 @@ def find_best_mixture(
     for more in (GENEROUS, SPARE):
         cap = math.log(1 / alpha) + math.log(tables.num_slots) + more
         rival_part = float(alpha) * math.exp(1 - more) / (4 * tables.num_slots)
-        try:
+        with suppress(LimitError):
             graph = build_graph(tables, cap=cap, rival_part=rival_part, max_nodes=max_nodes)
-        except LimitError:
-            continue
-        program = ColumnGeneration(graph, alpha, beta)
-        return program, program.generate(_rounds(graph, limits))
+            program = ColumnGeneration(graph, alpha, beta)
+            return program, program.generate(_rounds(graph, limits))
     raise LimitError(f"the readings of this task lead to more than {max_nodes} different information states")
 
 

@@ -62,6 +62,7 @@ from ascertain.task.task import Task
 from ascertain.types import FloatArray
 
 Values: TypeAlias = Mapping[str, Fraction | None]
+"""By method; None stands for infinity, or for no policy."""
 Risk: TypeAlias = tuple[Fraction, Fraction]
 """Probabilities of a wrong answer and of abstention."""
 MAX_NAMED = 4

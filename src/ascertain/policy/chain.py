@@ -82,12 +82,9 @@ def tabulate(chain: Chain) -> PolicyTable:
 
 
 def number_memories(chain: Chain) -> dict[int, int]:
-    """The node of each memory in the table, in ascending order."""
-    return {m: v for v, m in enumerate(_parents_first(chain.following))}
-
-
-def _parents_first(following: tuple[dict[Reading, int], ...]) -> list[int]:
-    """Memories in the reverse order in which a depth-first walk leaves them: parents first where there is no circle."""
+    """The node of each memory in the table, in ascending order; parents first if the policy can never go back."""
+    # The reverse of the order in which a depth-first walk leaves them: parents first where there is no circle.
+    following = chain.following
     left: list[int] = []
     seen = {0}
     stack = [(0, iter(following[0].values()))]
@@ -100,7 +97,7 @@ def _parents_first(following: tuple[dict[Reading, int], ...]) -> list[int]:
         else:
             seen.add(child)
             stack.append((child, iter(following[child].values())))
-    return left[::-1]
+    return {m: v for v, m in enumerate(reversed(left))}
 
 
 @final

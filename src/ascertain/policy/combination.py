@@ -97,14 +97,10 @@ def evaluate_combination(product: Product, truth: Sequence[int]) -> tuple[Fracti
 
 def chances_by_factor(product: Product, *, exact: bool | None = None) -> list[list[BestAndWorst]]:
     """For each factor and hypothesis, chances that make the product look best and worst; equal where exact."""
-    done: dict[tuple[int, int, int | None], list[BestAndWorst]] = {}
-    result: list[list[BestAndWorst]] = []
-    for factor in product.factors:
-        key = (id(factor.task), id(factor.policy), factor.nominal)
-        if key not in done:
-            done[key] = _chances(factor, exact)
-        result.append(done[key])
-    return result
+    # Factors are mostly alike: those with one task, one policy and one nominal label are evaluated once.
+    keys = [(id(factor.task), id(factor.policy), factor.nominal) for factor in product.factors]
+    done = {key: _chances(factor, exact) for key, factor in dict(zip(keys, product.factors, strict=True)).items()}
+    return [done[key] for key in keys]
 
 
 def _chances(factor: Factor, exact: bool | None) -> list[BestAndWorst]:

@@ -59,7 +59,8 @@ class PairSearch:
         alike = True
         while queue:
             word, (u, v) = queue.popleft()
-            first, second = (self._allowed(states) for states in (u, v))
+            actions = range(self.model.num_actions)
+            first, second = ({a for a in actions if self.model.allows(states, a)} for states in (u, v))
             alike = alike and first == second
             for a in sorted(first & second):
                 for y, rows in self.steps.get(a, []):
@@ -69,9 +70,6 @@ class PairSearch:
                     if after[0] and self._is_new(spans, after):
                         queue.append(((*word, (a, y)), _shrink(after)))
         return Comparison(None, alike)
-
-    def _allowed(self, states: Mapping[State, int]) -> set[Action]:
-        return {a for a in range(self.model.num_actions) if self.model.allows(states, a)}
 
     def _is_new(self, spans: dict[SupportPair, Span], pair: BeliefPair) -> bool:
         """Whether the pair is no combination of those that came to its node before; then it is kept there."""

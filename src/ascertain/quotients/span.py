@@ -65,33 +65,14 @@ class Span:
 
 
 @final
-class RemainderSpan:
-    """A growing basis modulo PRIME; `rows[i]` is zero before place i and one at it."""
-
-    def __init__(self) -> None:
-        self.rows: dict[int, LongArray] = {}
-
-    def add(self, vector: Sequence[int]) -> bool:
-        """Add a vector; whether it was no combination of those before, modulo the prime."""
-        left = np.array([x % PRIME for x in vector], dtype=np.int64)
-        for i, row in sorted(self.rows.items()):
-            if left[i]:
-                left = (left - left[i] * row) % PRIME
-        places = np.flatnonzero(left)
-        if not places.size:
-            return False
-        pivot = int(places[0])
-        self.rows[pivot] = left * pow(int(left[pivot]), -1, PRIME) % PRIME
-        return True
-
-
-@final
 class QuickSpan:
     """A growing basis over the rationals that eliminates exactly only where remainders do not decide."""
 
     def __init__(self) -> None:
         self.dimension = 0
-        self._remainders, self._exact = RemainderSpan(), Span()
+        self._exact = Span()
+        self._remainders: dict[int, LongArray] = {}
+        """A basis modulo PRIME; row i is zero before place i and one at it."""
         self._waiting: list[Sequence[int]] = []
         """Vectors of the basis that exact elimination has not seen yet."""
         self._fooled = False
@@ -99,7 +80,7 @@ class QuickSpan:
 
     def add(self, vector: Sequence[int]) -> bool:
         """Add a vector; whether it was no combination of those before."""
-        if not self._fooled and self._remainders.add(vector):
+        if not self._fooled and self._is_new_modulo_prime(vector):
             self._waiting.append(vector)
             self.dimension += 1
             return True
@@ -110,6 +91,19 @@ class QuickSpan:
             return False
         self._fooled = True
         self.dimension += 1
+        return True
+
+    def _is_new_modulo_prime(self, vector: Sequence[int]) -> bool:
+        """Whether a vector is no combination of those before, modulo the prime; then it joins their basis."""
+        left = np.array([x % PRIME for x in vector], dtype=np.int64)
+        for i, row in sorted(self._remainders.items()):
+            if left[i]:
+                left = (left - left[i] * row) % PRIME
+        places = np.flatnonzero(left)
+        if not places.size:
+            return False
+        pivot = int(places[0])
+        self._remainders[pivot] = left * pow(int(left[pivot]), -1, PRIME) % PRIME
         return True
 
 

@@ -19,13 +19,12 @@ import numpy as np
 from ascertain.kernels._jit import whole_kernels
 from ascertain.kernels.search.bounds import INFINITE
 from ascertain.kernels.search.deepen import DONE, FULL, PAUSED, deepen, prove_infinite
-from ascertain.kernels.search.graph import bound_again
-from ascertain.search.configuration import Arena, Member
+from ascertain.kernels.search.graph import EXPANDED, bound_again
+from ascertain.search.configuration import Arena, Member, price_of_next, value_next_size
 from ascertain.search.graph import SearchGraph
 from ascertain.search.greedy import improve_plan, plan_greedily
 from ascertain.search.solution import SearchStats, StopReason
 from ascertain.search.splitting import SplittingTree, grow_splitting_tree
-from ascertain.search.subsets import price_of_next, value_next_size
 
 SearchProgress: TypeAlias = Callable[[Fraction, Fraction | None, SearchStats], None]
 """Told the lower bound, the upper bound (None while there is none) and the work done so far."""
@@ -95,8 +94,9 @@ class Search:
 
     def deepen(self, progress: SearchProgress | None) -> StopReason | None:
         """The loop: a slice of deepening, then whatever is due between slices."""
+        size = len(self.arena.start) * self.arena.num_actions
         while True:
-            if not self.prepared and (self.graph.num_visits >= SHORT_SLICE or self.size > SMALL):
+            if not self.prepared and (self.graph.num_visits >= SHORT_SLICE or size > SMALL):
                 self.prepare()
             status = self.visit(SLICE if self.prepared else SHORT_SLICE)
             if status == DONE:
@@ -127,10 +127,6 @@ class Search:
     def is_over(self) -> bool:
         """Whether the time is."""
         return self.deadline is not None and time.monotonic() > self.deadline
-
-    @property
-    def size(self) -> int:
-        return len(self.arena.start) * self.arena.num_actions
 
     def prepare(self) -> None:
         """Let the splitting tree and a greedy policy say what they can."""
@@ -187,7 +183,7 @@ class Search:
         return SearchStats(
             seconds=time.monotonic() - self.started,
             configurations=self.graph.num_nodes,
-            expanded=self.graph.num_expanded,
+            expanded=int(self.graph.data.used[EXPANDED]),
             visits=self.graph.num_visits,
             bytes=self.graph.num_bytes,
         )

@@ -10,7 +10,6 @@ from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.kernels.search.graph import (
     CHILDREN,
     EDGES,
-    EXPANDED,
     MEMBERS,
     NODES,
     VISITS,
@@ -53,10 +52,6 @@ class SearchGraph:
     @property
     def num_nodes(self) -> int:
         return int(self.data.used[NODES])
-
-    @property
-    def num_expanded(self) -> int:
-        return int(self.data.used[EXPANDED])
 
     @property
     def num_visits(self) -> int:

@@ -108,15 +108,11 @@ class Prover:
         found: list[tuple[bool, int, Reading, Configuration]] = []
         for y in sorted(branches):
             after = branches[y]
-            if not is_pure(after) and self.cost_of(after) >= need:
+            if not is_pure(after) and self.weigh(after)[0] >= need:
                 part = self.named(self.part_for(after, need))
                 found.append((self.need.get(part, -1) < need, len(part), y, part))
         _, _, y, part = min(found, key=lambda entry: entry[:3])
         return y, part
-
-    def cost_of(self, configuration: Configuration) -> int:
-        """What a configuration is known to cost at least."""
-        return self.weigh(configuration)[0]
 
     def part_for(self, configuration: Configuration, need: int) -> Configuration:
         """The part of a configuration that is known to cost at least `need`."""
@@ -134,6 +130,7 @@ class Prover:
         return frozenset((rename.setdefault(label, len(rename)), s) for s, label in sorted((s, k) for k, s in part))
 
     def weigh(self, configuration: Configuration) -> tuple[int, list[tuple[int, Configuration]]]:
+        """What a configuration is known to cost at least, and its small parts with their D; looked up once."""
         if configuration not in self.known:
             self.known[configuration] = self.weigh_anew(configuration)
         return self.known[configuration]

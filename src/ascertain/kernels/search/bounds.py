@@ -83,10 +83,7 @@ def bound_members(tables: SearchTables, code: IntArray, weight: LongArray, k: in
     For worst costs, where D of small sets is known, the dearest of them if that is more.
     """
     if not tables.mean:
-        worst = 0
-        for i in range(k):
-            for j in range(i):
-                worst = max(worst, pair_distance(tables, int(code[i]), int(code[j])))
+        worst = farthest_pair(tables, code, k)[0]
         m = usable_size(tables.subsets, k)
         if m > 2 and worst < INFINITE:
             value = dearest_subset(tables, code, k, m)
