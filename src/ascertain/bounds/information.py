@@ -71,6 +71,7 @@ def bound_by_information(
     required = required_divergence(alpha, beta)
     order, values = best_rates(met)
     at = order[np.ix_(met.element, met.element)].astype(np.int64)
+    # Pairs of one label need not be told apart: they rank above every rate, also above infinity.
     at[task.label[:, None] == task.label[None, :]] = len(values)
     h, g = (int(i) for i in np.unravel_index(int(at.argmin()), at.shape))
     rank = int(at[h, g])
@@ -102,6 +103,7 @@ def best_rates(met: Encounters) -> tuple[IntArray, list[Fraction | None]]:
     values: list[Fraction | None] = [*finite, None]
     rank = {rate: i for i, rate in enumerate(values)}
     order = np.zeros(met.words[0].shape, dtype=np.int32)
+    # In ascending order of rates, so that the best rate that is reached is written last.
     for kind in sorted(range(len(met.kinds)), key=lambda k: rank[met.kinds[k].rate]):
         reached = met.words[kind // WORD] >> (kind % WORD) & 1 == 1
         order[reached] = rank[met.kinds[kind].rate]

@@ -57,6 +57,7 @@ class LatticeStep:
 
 
 Cut: TypeAlias = Tangent | LatticeStep
+"""A line below the KL that is needed, as a function of e."""
 
 
 def cut_line(cut: Cut, p: Fraction, base: Fraction | None) -> tuple[Fraction, Fraction]:
@@ -122,6 +123,7 @@ def _common_root(x: Fraction, y: Fraction) -> Fraction | None:
             x, y = y, x
         if y == 1:
             return x
+        # Euclid: a common root of x and y is one of y and x / y; every remainder is a power of it too.
         x /= y
         if x.numerator > longest:
             return None

@@ -149,6 +149,7 @@ def _bound(
     values = {h: _value_of(found) for h, found in alone.items()}
     order = sorted(values, key=lambda h: (-values[h], h))
     proof = ProgramProof(alpha, beta, Fraction(0), ())
+    # Programs without solution come first; where the proof of that fails in rationals the next truth is tried.
     for h in order:
         proof = _better(proof, prove(alone[h]))
         if proof.value is None or alone[h].feasible:

@@ -113,6 +113,7 @@ def weigh_truth(
 ) -> TruthProof:
     """The least lambda that these multipliers need, and what they give."""
     load = edge_loads(graph, rivals)
+    # lambda_h is the least number that satisfies its inequality on every edge: nothing here can be wrong, only weak.
     u = (*potential, Fraction(0))  # the potential of the free node is 0
     weight = Fraction(0)
     for e, (s, t) in enumerate(graph.ends()):
@@ -154,6 +155,7 @@ def total_multiplier(cuts: Sequence[tuple[Cut, Fraction]]) -> Fraction:
 def combine_truths(program: LinearProgram, truths: Sequence[TruthProof]) -> ProgramProof:
     """What the multipliers of all truths prove together."""
     # eta_g: the budget alpha of rival g is weighted by the label that asks most of it.
+    # Right side and sum of lambda as in the module docstring; only truths that contribute are kept.
     spent: dict[tuple[int, int], Fraction] = {}
     for i, truth in enumerate(truths):
         for r, proof in enumerate(truth.rivals):

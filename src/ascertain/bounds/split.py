@@ -26,7 +26,7 @@ from ascertain.bounds.joint import JointGraph
 from ascertain.bounds.lattice import Cut, best_cut
 from ascertain.bounds.linear import LinearProgram, LinearSolution, RivalIndex, solve_program
 
-GRID = tuple(Fraction(1, 4**k) for k in range(7))
+FIRST_SHARES = tuple(Fraction(1, 4**k) for k in range(7))
 """Shares, in units of alpha, at which cuts are made to begin with: KL depends on the logarithm of a share."""
 ROUNDS = 12
 """Rounds of new cuts at most: each makes the program larger, and the value of every round is a bound already."""
@@ -45,7 +45,7 @@ def first_cuts(
     """
     if alpha == 0:
         return {}
-    at = GRID if shared else GRID[:1]
+    at = FIRST_SHARES if shared else FIRST_SHARES[:1]
     cuts: dict[RivalIndex, list[Cut]] = {}
     for i, graph in enumerate(graphs):
         for r, rival in enumerate(graph.rivals):
@@ -74,6 +74,7 @@ def solve_split(
         solved = solve_program(program, left)
         if solved is None:
             break
+        # Kelley: cut at the shares of the solution, until the value hardly rises.
         settled = best is not None and solved.value <= best.value * (1 + PRECISION)
         best = solved
         more = add_cuts(solved)

@@ -43,9 +43,9 @@ MAX_VISIT_SWEEPS = 200
 """Sweeps after which what is still on its way through a policy's nodes is taken to abstain: it is close to nothing."""
 Prices: TypeAlias = FloatArray
 """One row each for weights, prices of wrong answers and of abstentions; one column for each group."""
-UNSAFE = 100.0
+RISK_PENALTY = 100.0
 """What exceeding a risk by as much again costs a mixture, in units of the dearest column: more than it ever saves."""
-SLIGHT = 1e-9
+LP_ZERO = 1e-9
 """Entries of a linear program below this are taken for zero, and shares of a mixture too: the solver is no finer."""
 FIRST_PRICES = (0.25, 1.0, 4.0)
 """Prices of a wrong answer, times 1/alpha, of the first columns: one rash, one about right, one careful."""
@@ -145,6 +145,7 @@ class ColumnGeneration:
 
     def bound(self, value: float, prices: Prices) -> Fraction:
         """What the value at the start proves, on the safe side, of the policies that the graph leaves room for."""
+        # Exact sums of the float prices: whatever they are, the bound they prove is computed without rounding.
         sizes = [Fraction(float(m)) for m in self.group_size]
         weight, wrong, abstain = (
             sum((m * Fraction(float(p)) for m, p in zip(sizes, row, strict=True)), Fraction(0)) for row in prices
@@ -165,6 +166,7 @@ class ColumnGeneration:
     def achieve(self, choice: LongArray, visits: FloatArray, left: FloatArray) -> FloatArray:
         """(cost, wrong, abstain) for each group, as far as the graph knows; what is left on its way abstains."""
         seen = visits[:, None] * self.graph.weight
+        # visits[v] * weight[v, h] is the expected number of times that v is met under h.
         asks, quits = choice >= 0, choice == ABSTAIN
         asked = self.graph.option[np.arange(len(choice)), np.maximum(choice, 0)]
         spent = (np.where(asks, self.graph.tables.cost[asked], 0.0)[:, None] * seen).sum(axis=0)
@@ -209,7 +211,7 @@ class ColumnGeneration:
         count, n = len(columns), len(self.group_size)
         achieved = (stack * self.scale[None, :, None]).reshape(1, count, 3 * n)
         limit = np.concatenate([np.zeros(n), np.ones(2 * n)])
-        value, share, prices = self.solve_master(achieved, limit, UNSAFE * (1 + stack[:, 0].max()))
+        value, share, prices = self.solve_master(achieved, limit, RISK_PENALTY * (1 + stack[:, 0].max()))
         return value, share[0], prices
 
     def solve_master(self, achieved: FloatArray, limit: FloatArray, unsafe: float) -> tuple[float, FloatArray, Prices]:
@@ -224,7 +226,8 @@ class ColumnGeneration:
         places, count, width = achieved.shape
         n, total = width // 3, places * count
         rows = achieved.reshape(total, width).T
-        matrix = np.hstack([np.where(rows < SLIGHT, 0.0, rows), np.zeros((width, 1)), -np.eye(width)[:, n:]])
+        # Unknowns: the shares of all columns at all places, z, and one excess for each risk of each group.
+        matrix = np.hstack([np.where(rows < LP_ZERO, 0.0, rows), np.zeros((width, 1)), -np.eye(width)[:, n:]])
         matrix[:n, total] = -1.0
         goal = np.concatenate([np.zeros(total), [1.0], np.full(2 * n, unsafe)])
         sums = np.zeros((places, matrix.shape[1]))
@@ -236,7 +239,9 @@ class ColumnGeneration:
         if found.x is None or found.ineqlin.marginals is None or found.status not in (0, 4):
             # Too hard for floats, which happens where columns are nearly alike: any prices prove something.
             return math.inf, np.full((places, count), 1.0 / count), self.uniform_prices(1.0)
+        # Multipliers of "<=" rows are at most 0 in HiGHS; their negatives are prices, up to rounding errors.
         dual = np.maximum(0.0, -np.asarray(found.ineqlin.marginals, dtype=np.float64)).reshape(3, n)
+        # Without any weight the bound would say nothing: all groups are then taken to weigh alike.
         if not dual[0].any():
             dual = np.vstack([np.full((1, n), 1.0 / n), dual[1:]])
         # A group counts as often as it has members, and its row is their average.

@@ -134,6 +134,7 @@ def is_exchangeable(task: Task) -> bool:
     if not (model.successor[states] == states[:, None]).all():
         return False
     behaviour = model.behaviour[states]
+    # One law on the diagonal, another one off it: sensor i knows hypothesis i and no other.
     wanted = np.full_like(behaviour, behaviour[1, 0])
     np.fill_diagonal(wanted, behaviour[0, 0])
     return np.array_equal(behaviour, wanted)

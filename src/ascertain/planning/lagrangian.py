@@ -66,8 +66,8 @@ PRICE_STEPS = range(-16, 33)
 """Prices of a wrong answer, in quarters of a nat from 1/alpha: where the risk meets alpha the price is about that."""
 BOUND_STEPS = (-10, 2)
 """Prices, counted from the first careful one, that lower bounds are taken at: the best lies a little below it."""
-HARDLY_EVER, TIMES = 1e6, 3.0
-"""An abstention costs TIMES the cost of a policy that hardly ever abstains, one found at the price HARDLY_EVER."""
+HIGH_ABSTAIN_PRICE, ABSTAIN_PRICE_RATIO = 1e6, 3.0
+"""An abstention costs three times what a policy costs that hardly ever abstains, which is found at the first price."""
 
 
 @final
@@ -104,6 +104,7 @@ class LagrangianProgram:
         answer, leave = wrong * self.rivals, abstain * self.mass
         value = np.zeros(graph.size) if below is None else below.value.copy()
         choice = solve_stopping(graph, self.mass, (self.said, answer), leave, value)
+        # Weak duality: the value for each unit of weight, less what the risks may cost at these prices.
         mean = Fraction(float(value[0])) / Fraction(self.total) * SAFETY
         return LagrangianSolution(value, choice, mean - Fraction(wrong) * self.alpha - Fraction(abstain) * self.beta)
 
@@ -278,6 +279,7 @@ class _PriceSearch:
             unrolled, node = unroll_in_time(graph, careful.choice, careful.horizon, self.limits.max_nodes // 4)
         except LimitError:
             return []
+        # The unrolled policy asks its one option (0) or ends; where the rash one would answer, it may answer instead.
         asks = unrolled.option[:, 0] >= 0
         choice = np.where(asks, 0, np.where(careful.choice[node] < 0, careful.choice[node], ABSTAIN))
         early = np.where(asks & (rash[node] < 0), rash[node], choice)
@@ -310,14 +312,16 @@ class _PriceGrid:
 
     def __init__(self, program: LagrangianProgram) -> None:
         self.program = program
+        # A price e times higher buys about one nat of evidence more, which divides the risk by e.
         middle = math.log(1 / program.alpha)
         self.prices = [math.exp(middle + step / 4) for step in PRICE_STEPS]
-        careful = program.solve(float(1 / program.alpha), HARDLY_EVER)
-        self.abstain = TIMES * float(careful.value[0]) / program.total
+        careful = program.solve(float(1 / program.alpha), HIGH_ABSTAIN_PRICE)
+        self.abstain = ABSTAIN_PRICE_RATIO * float(careful.value[0]) / program.total
         self.solved: dict[int, LagrangianSolution] = {}
 
     def solve(self, i: int) -> LagrangianSolution:
         if i not in self.solved:
+            # Values rise with the price, so those of a lower one are a start from below.
             below = max((j for j in self.solved if j < i), default=None)
             start = None if below is None else self.solved[below]
             self.solved[i] = self.program.solve(self.prices[i], self.abstain, start)

@@ -42,12 +42,13 @@ from ascertain.policy.automaton import NOWHERE
 from ascertain.types import UNDEFINED, Action, BoolArray, FloatArray, IntArray, LongArray
 
 Number = TypeVar("Number", bound=np.generic)
+"""The kind of entries of an array."""
 
 MAX_NATS = 40.0
 """What a reading that excludes a state counts for: more than any evidence that a run needs at a usual alpha."""
 DISCOUNT = 0.85
 """The factor g for an action of mean cost: a sensor ten actions away still counts for a fifth."""
-MAX_SWEEPS = 200
+PROMISE_SWEEPS = 200
 """Sweeps that Q is improved for: 0.85^200 of the largest divergence is below the tolerance."""
 MAX_STATES = 300
 """Models with more states have too many pairs (s, t) for a table Q[s, t, a]."""
@@ -103,9 +104,10 @@ def promised_information(tables: LikelihoodTables) -> FloatArray:
     successor = np.maximum(tables.successor, 0)
     defined = tables.successor != UNDEFINED
     both = defined[:, None, :] & defined[None, :, :]
+    # An action of twice the mean cost is discounted twice: what counts is information for each unit of cost.
     discount = DISCOUNT ** (tables.cost / tables.cost.mean())
     promise = np.where(both, rate, 0.0)
-    for _ in range(MAX_SWEEPS):
+    for _ in range(PROMISE_SWEEPS):
         best = promise.max(axis=2)
         after = best[successor[:, None, :], successor[None, :, :]]
         new = np.where(both, rate + discount[None, None, :] * after, 0.0)
@@ -192,6 +194,7 @@ class _Growth:
             after += np.bincount(np.maximum(child, 0).reshape(-1), weights=part.reshape(-1), minlength=self.size)
         self.now = np.minimum(after, 1.0)
         self.now[self.now < least * 1e-6] = 0.0  # so that few nodes are carried along
+        # Probability at terminal nodes has arrived, and what is at nodes too rare to expand is not waited for.
         goes_on = ~self.expanded | (self.option[:, 0] != NOWHERE)
         too_rare = ~self.expanded & (self.now < least)
         return float(self.now[goes_on & ~too_rare].sum()) > remaining

@@ -111,6 +111,7 @@ class OperatingCharacteristic:
 @lru_cache(maxsize=4096)
 def evaluate_test(test: LatticeTest, value: int) -> OperatingCharacteristic:
     """What the test does when the bit is `value`."""
+    # The points between the thresholds, each with its numerator over q^t after t readings.
     p, q = test.flip.numerator, test.flip.denominator
     rise, fall = (q - p, p) if value else (p, q - p)
     inner = test.up + test.down - 1
@@ -266,6 +267,7 @@ def evaluate_levels(policy: LevelwiseTest, costs: Sequence[Fraction]) -> Levelwi
     m, dearest = len(policy.actions), max(costs)
     good = [evaluate_test(policy.visit(level), 1) for level in range(policy.up)]
     bad = [evaluate_test(policy.visit(level), 0) for level in range(policy.up)]
+    # `reach` is the probability of getting to a visit, rounded up like all sums, so that numerators stay short.
     reach, refused, abstained, cost = Fraction(1), Fraction(0), Fraction(0), Fraction(0)
     for visit in good:
         for i in range(m):

@@ -43,7 +43,7 @@ from ascertain.planning.factors import Factors, find_factors
 from ascertain.planning.information_state import Slots, smallest_slots
 from ascertain.planning.lagrangian import PricedPolicy, search_prices
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
-from ascertain.planning.minimax import CLOSE, NEAR, bound_by_column_generation, find_minimax_policy
+from ascertain.planning.minimax import GOOD_RATIO, TIGHT_RATIO, bound_by_column_generation, find_minimax_policy
 from ascertain.planning.sequential_tests import (
     LatticeTest,
     choose_levels,
@@ -218,7 +218,7 @@ class _Noisy:
         if done and self.task.num_hypotheses > MAX_NAMED:
             return
         self.too_large = not self.search("driven", "named")
-        if self.too_large and not self.is_within(CLOSE):
+        if self.too_large and not self.is_within(GOOD_RATIO):
             self.search("chernoff", "named", self.preference(program))
 
     def search(self, name: str, slots: Slots, preference: FloatArray | None = None) -> bool:
@@ -248,7 +248,7 @@ class _Noisy:
         if self.slots != "named" or not self.too_large:
             with suppress(LimitError):
                 self.note_prices(bound_by_column_generation(self.task, self.alpha, self.beta, self.limits))
-        if self.too_large or self.is_within(NEAR):
+        if self.too_large or self.is_within(TIGHT_RATIO):
             return
         with suppress(LimitError):
             found = find_minimax_policy(self.task, self.alpha, self.beta, self.limits)

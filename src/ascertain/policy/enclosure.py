@@ -47,6 +47,7 @@ ROUNDS = 12
 """Rounds of refinement: each gains the bits that a float solution has right, 40 or so, and five were enough for a walk
 of 14,000 places; the others are for chains that are badly conditioned. It ends once the residual no longer falls."""
 Solver: TypeAlias = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
+"""From b to a float solution of x = b + P x."""
 _Row: TypeAlias = tuple[int, list[tuple[int, int]], list[int]]
 """A denominator; numerators of the arrows among passing places; numerators of the constants, in units, one a column."""
 

@@ -25,10 +25,13 @@ from ascertain.quotients.words import ReadingWord, SparseRows, integer_steps
 from ascertain.types import Action, Reading, State
 
 SupportPair: TypeAlias = tuple[frozenset[State], frozenset[State]]
+"""The states that two beliefs hold possible."""
 BeliefPair: TypeAlias = tuple[dict[State, int], dict[State, int]]
+"""Two vectors of weights, over one denominator."""
 
 MAX_NODES = 20_000
-"""Pairs of supports that are looked at for two beliefs."""
+"""Pairs of supports that are looked at for two beliefs: there can be exponentially many, and each keeps a basis of
+exact vectors."""
 
 
 @final
@@ -65,6 +68,7 @@ class PairSearch:
             for a in sorted(first & second):
                 for y, rows in self.steps.get(a, []):
                     after = _move(rows, u), _move(rows, v)
+                    # Totals are the probabilities of the word so far: where they differ it tells the two beliefs apart.
                     if sum(after[0].values()) != sum(after[1].values()):
                         return Comparison((*word, (a, y)), False)
                     if after[0] and self._is_new(spans, after):

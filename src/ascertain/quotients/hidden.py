@@ -28,6 +28,7 @@ from ascertain.task.hidden_task import HiddenTask
 from ascertain.types import IntArray, LongArray, State
 
 T = TypeVar("T")
+"""Whatever can be a key."""
 
 
 @final

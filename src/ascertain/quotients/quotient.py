@@ -106,6 +106,7 @@ def reduce_model(model: Model, partition: Partition) -> Model:
     block: list[int] = partition.block.tolist()
     lead = model.successor[representative]
     origin = tuple(model.origin[s] for s in kept) if model.origin else ()
+    # The origin of a class is that of its first member, unless another member comes from elsewhere.
     mixed = any(name != origin[c] for name, c in zip(model.origin, block, strict=False))
     return model.rebuilt(
         successor=np.where(lead == UNDEFINED, UNDEFINED, partition.block[lead]),

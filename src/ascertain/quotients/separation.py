@@ -198,6 +198,7 @@ def separating_word(
             if UNDEFINED in pair:
                 continue
             total = so_far + price[a]
+            # A word that separates is queued at its full cost, and returned once nothing cheaper waits.
             if model.behaviour[i, a] != model.behaviour[j, a]:
                 heappush(queue, (total, len(reached), i, j, a))
             elif pair[0] != pair[1] and total < reached.get(pair, INFINITE):

@@ -21,9 +21,10 @@ import numpy as np
 from ascertain.types import LongArray
 
 Vector: TypeAlias = tuple[int, ...]
+"""Integers, up to a positive factor."""
 
 PRIME = (1 << 31) - 1
-"""Products of two remainders fit 62 bits."""
+"""The largest prime below 2^31: products of two remainders fit 62 bits, and accidents are as rare as can be."""
 _LONG = 1 << 256
 """Entries larger than this are divided by what they have in common while a vector is reduced."""
 
@@ -55,6 +56,7 @@ class Span:
             row = self.rows.get(i)
             if left[i] == 0 or row is None:
                 continue
+            # Cross multiplication in lowest terms: place i becomes zero, and no fraction arises.
             common = math.gcd(left[i], row[i])
             keep, take = row[i] // common, left[i] // common
             # Places before i are kept in step too: those without a row of their own need not be zero.
@@ -84,6 +86,7 @@ class QuickSpan:
             self._waiting.append(vector)
             self.dimension += 1
             return True
+        # Remainders found a combination: only now is the basis eliminated exactly, to see whether it is one.
         for known in self._waiting:
             self._exact.add(known)
         self._waiting.clear()

@@ -74,6 +74,7 @@ def span_words(model: HiddenModel) -> WordSpan:
             queue.append((word, vector))
 
     see((), (1,) * n)
+    # Which states lack an action: words that end in finding that out come after those of one action.
     lacking = [(a, tuple(int(not row[a]) for row in model.joint)) for a in range(model.num_actions)]
     at_once = [(((a, UNDEFINED),), states) for a, states in lacking if any(states)]
     while queue and span.dimension < n:

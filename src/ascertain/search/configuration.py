@@ -100,6 +100,7 @@ class Arena:
         bits = self.tables.bits
         codes = sorted([s << bits | label for label, s in configuration])
         if not self.about_current:
+            # Labels in the order of their first appearance: D depends only on which members share one.
             rename: dict[int, int] = {}
             mask = (1 << bits) - 1
             codes = [code & ~mask | rename.setdefault(code & mask, len(rename)) for code in codes]
@@ -121,6 +122,7 @@ def build_arena(task: Task, *, mean: bool = False, distances: PairDistances | No
         raise TaskError("the exact solver takes machines without noise; this task is on a noisy one")
     class_of = list_reachable(model, task.state)
     bits = max(len(task.labels) - 1, 1).bit_length()
+    # A member is one integer of 31 bits: its state above its label.
     if len(class_of) << bits >= 2**31:
         raise LimitError(f"{len(class_of)} states with {len(task.labels)} labels are too many for the exact solver")
     cost, scale = task.integer_costs()

@@ -102,6 +102,7 @@ class Search:
             if status == DONE:
                 return None
             if status == FULL:
+                # Arrays grow by doubling, so that twice what there is has to fit.
                 if self.memory_limit is not None and 2 * self.graph.num_bytes > self.memory_limit:
                     return "memory"
                 self.graph.grow()
@@ -149,6 +150,7 @@ class Search:
         count = None if graph.mean else price_of_next(tables, len(self.arena.start))
         if count is None or graph.num_visits - self.strengthened < count * self.arena.num_actions // 2:
             return
+        # Values of sets are integers of four bytes.
         needed = graph.num_bytes + 4 * (len(tables.subsets.value) + count)
         if self.memory_limit is not None and needed > self.memory_limit:
             return
@@ -171,6 +173,7 @@ class Search:
         visits = self.graph.num_visits
         if self.upper < INFINITE or visits < max(MANY_VISITS, (2.0 if patiently else 1.2) * self.checked):
             return
+        # The fixpoint looks at all nodes, so that it is due only when their number has grown by a good part.
         self.checked = visits
         prove_infinite(self.graph.data, np.zeros(self.graph.num_nodes, dtype=np.bool_))
 

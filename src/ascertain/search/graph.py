@@ -36,6 +36,7 @@ class SearchGraph:
         self.start = {member: 1 if weight is None else weight[member] for member in arena.start}
         """The hypotheses with their weights: for worst costs all alike."""
         k, num_actions = len(arena.start), arena.num_actions
+        # The start can be expanded at once: each action leads to at most as many branches as there are members.
         room = max(1024, 2 * k * num_actions)
         self.data = _empty_graph(nodes=room, members=4 * room, edges=room, children=2 * room, mean=self.mean)
         self.scratch = Scratch(

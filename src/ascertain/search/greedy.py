@@ -53,6 +53,7 @@ class _Planner:
         while open_yet:
             here, going = open_yet.pop()
             node = self.graph.intern(here)
+            # What is planned already, or has a policy from an earlier plan, need not be planned again.
             if not going and (node in self.steps or self.graph.upper(node) < INFINITE):
                 continue
             going = going or self.choose(here)

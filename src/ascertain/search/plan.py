@@ -64,6 +64,7 @@ class _Reader:
 
     def automaton(self, root: int) -> Automaton:
         """Number decisions from the root: they were made children first, so reversing puts parents first."""
+        # Equal decisions share a number, which is what makes the tree an automaton.
         decisions = list(self.number)
         last = len(decisions) - 1
         assert root == last, "the start is made last"

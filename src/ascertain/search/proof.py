@@ -55,6 +55,7 @@ class Prover:
             self.moves[row] = {}
             for a, y, part, need in self.justify(row, self.need[row]):
                 self.moves[row][a] = (y, part)
+                # Demands fall from row to part, so that a row that was formed is never asked for more.
                 if need > self.need.get(part, 0):
                     self.need[part] = need
                     count += 1
@@ -111,6 +112,7 @@ class Prover:
             if not is_pure(after) and self.weigh(after)[0] >= need:
                 part = self.named(self.part_for(after, need))
                 found.append((self.need.get(part, -1) < need, len(part), y, part))
+        # Rows that exist already cost nothing, and small ones need few moves: proofs stay short that way.
         _, _, y, part = min(found, key=lambda entry: entry[:3])
         return y, part
 

@@ -14,7 +14,7 @@ MOST_PAIRS = 400
 """Of a large configuration only about this many pairs are tried, evenly spaced: a step then takes time that grows with
 the members and not with their square."""
 LONGEST_WORD = 1024
-"""A cheapest word of a pair is given up after this many actions: it could not split the others sooner than most do."""
+"""A cheapest word of a pair is given up after this many actions: a first policy is to be found quickly."""
 
 
 @kernel(work=lambda tables, k: (tables.cost.size + min(k * k, MOST_PAIRS)) * k * k)
@@ -33,6 +33,7 @@ def rank_words(
         size = branch(tables, code, weight, k, a, scratch)
         if size > 0 and (scratch.key[0] >> 31) != (scratch.key[size - 1] >> 31):
             value[a] = min(INFINITE, int(tables.cost[a]) + estimate(tables, scratch, size))
+    # Every stride-th pair of different labels.
     stride = 1 + k * (k - 1) // 2 // MOST_PAIRS
     number = 0
     mask = (1 << tables.bits) - 1
