@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from ascertain.bounds.pairs import bound_by_pairs
 from ascertain.errors import LimitError
-from ascertain.kernels.quotients.pairs import larger_element
+from ascertain.kernels.quotients.pairs import INFINITE, larger_element
 from ascertain.model import Machine
-from ascertain.quotients.separation import INFINITE, measure_pairs, measure_task, pair_number
+from ascertain.quotients.separation import measure_pairs, measure_task, pair_number
 from ascertain.task.task import Task
 from tests.reference.optimum import optimum
 from tests.reference.pairs import distances, settles

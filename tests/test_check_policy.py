@@ -19,11 +19,10 @@ from ascertain.certificate.claims import within_risk
 from ascertain.certificate.claims.within_risk import within_risk_claim
 from ascertain.errors import CertificateError, TaskError
 from ascertain.policy.absorption import find_fates, solve_exactly
-from ascertain.policy.automaton import NOWHERE
+from ascertain.policy.automaton import NOWHERE, PolicyTable
 from ascertain.policy.chain import follow
 from ascertain.policy.evaluate import evaluate
 from ascertain.policy.product import Factor, Product
-from ascertain.policy.table import Table
 from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
 from ascertain_check import check
@@ -44,7 +43,7 @@ def verdict(task: Task, *claims: Claim) -> str:
 def judge(task: Task, claim: Claim) -> bool:
     """Whether the policy of a claim does what the claim says, from expected visits."""
     nodes = claim["policy"]["nodes"]
-    policy = Table(
+    policy = PolicyTable(
         action=tuple(node.get("ask", NOWHERE) for node in nodes),
         label=tuple(NOWHERE if node.get("answer") is None else node["answer"] for node in nodes),
         children=tuple({int(y): child for y, child in node.get("next", {}).items()} for node in nodes),
@@ -85,7 +84,7 @@ def test_of_a_policy_that_never_goes_back_the_checker_verifies_exactly_what_is_t
     assert (verdict(task, claim) == "VERIFIED") == judge(task, claim)
 
 
-def plain(policy: Table) -> Claim:
+def plain(policy: PolicyTable) -> Claim:
     nodes = []
     for v in range(policy.size):
         if policy.action[v] != NOWHERE:
@@ -95,10 +94,10 @@ def plain(policy: Table) -> Claim:
     return {"nodes": nodes}
 
 
-def random_policy(rng: Random, task: Task) -> Table:
+def random_policy(rng: Random, task: Task) -> PolicyTable:
     size, loops = rng.randint(1, 4), rng.random() < 0.6
     asks = [rng.random() < 0.7 and (loops or v + 1 < size) for v in range(size)]
-    return Table(
+    return PolicyTable(
         action=tuple(rng.randrange(task.model.num_actions) if a else NOWHERE for a in asks),
         label=tuple(NOWHERE if a else rng.randint(-1, len(task.labels) - 1) for a in asks),
         children=tuple(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ascertain.errors import LimitError, TaskError
 from ascertain.kernels.planning.controllers import accumulate_outcomes, accumulate_visits
 from ascertain.planning.belief_graph import build_graph, restrict_graph
-from ascertain.planning.column_generation import ColumnGeneration, Prices
+from ascertain.planning.column_generation import ColumnGeneration
 from ascertain.planning.information_state import may_be_nameless, tabulate_likelihoods
 from ascertain.planning.lagrangian import search_prices
 from ascertain.planning.limits import SearchLimits
@@ -74,7 +74,7 @@ def test_at_whatever_prices_the_bound_is_about_that_of_the_reference(numbers: li
     alpha, beta = Fraction(1, 20), Fraction(1, 20)
     graph = build_graph(tabulate_likelihoods(task), cap=9.0, rival_part=1e-3, max_nodes=2000)
     table = np.array(numbers).reshape(3, 3) * np.array([[1.0], [20.0], [20.0]])
-    ours = ColumnGeneration(graph, alpha, beta).solve(Prices(table)).lower
+    ours = ColumnGeneration(graph, alpha, beta).solve(table).lower
     theirs = lower_at_prices(task, alpha, beta, 9, (table[0], table[1], table[2]))
     assert float(ours) == pytest.approx(max(0.0, float(theirs)), rel=0.1, abs=0.1)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ascertain.errors import LimitError, TaskError
 from ascertain.model import NoisyMachine
 from ascertain.planning import composition
-from ascertain.planning.belief_graph import build_graph
+from ascertain.planning.belief_graph import GraphBuilder, build_graph
 from ascertain.planning.composition import cheapest_return, compose, skeleton
 from ascertain.planning.controller import ABSTAIN, FiniteStateController, evaluate_controller
 from ascertain.planning.information_state import Slots, is_exchangeable, tabulate_likelihoods
@@ -102,7 +102,9 @@ def test_likely_information_states_are_among_all() -> None:
     tables = tabulate_likelihoods(pose(permutation_automaton(3, 2, 5), flip=TENTH))
     action_filter = MostInformative(tables, 2)
     every = build_graph(tables, cap=6.0, rival_part=0.01, action_filter=action_filter)
-    likely = build_likely_graph(tables, action_filter, cap=6.0, rival_part=0.01, least=1e-3, remaining=1e-3)
+    likely = build_likely_graph(
+        GraphBuilder(tables, 6.0, 0.01, action_filter, 100_000), None, least=1e-3, remaining=1e-3
+    )
     known = {(s.tobytes(), p.tobytes()) for s, p in zip(every.state, every.penalty, strict=True)}
     assert {(s.tobytes(), p.tobytes()) for s, p in zip(likely.state, likely.penalty, strict=True)} <= known
     assert likely.size < every.size

@@ -16,13 +16,12 @@ from ascertain.model.build import machine_from_transitions
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy import combination
 from ascertain.policy.absorption import find_fates
-from ascertain.policy.automaton import NOWHERE, Automaton
+from ascertain.policy.automaton import NOWHERE, Automaton, PolicyTable
 from ascertain.policy.chain import Chain, follow, tabulate
 from ascertain.policy.combination import evaluate_combination, evaluate_product
 from ascertain.policy.enclosure import enclose
 from ascertain.policy.evaluate import cost_by_hypothesis, evaluate, value_places
 from ascertain.policy.product import LOST, Factor, Product
-from ascertain.policy.table import Table
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
@@ -39,7 +38,7 @@ def bit(flip: Fraction = Fraction(1, 10)) -> Task:
     return pose(BIT, flip=flip)
 
 
-def stepping(low: int, high: int, cap: int | None = None) -> Table:
+def stepping(low: int, high: int, cap: int | None = None) -> PolicyTable:
     """Count readings, 1 up and 0 down, until `-low` or `high` is reached; abstain after `cap` readings."""
     order, number = [(0, 0)], {(0, 0): 0}
     action, label, children = [], [], []
@@ -53,11 +52,11 @@ def stepping(low: int, high: int, cap: int | None = None) -> Table:
                 number[place] = len(order)
                 order.append(place)
         children.append({y: number[place] for y, place in after.items()})
-    return Table(tuple(action), tuple(label), tuple(children))
+    return PolicyTable(tuple(action), tuple(label), tuple(children))
 
 
 @st.composite
-def tables(draw: st.DrawFn, task: Task, *, loops: bool, max_nodes: int = 4) -> Table:
+def tables(draw: st.DrawFn, task: Task, *, loops: bool, max_nodes: int = 4) -> PolicyTable:
     """Policies of any shape for a task; readings may be forgotten, and without `loops` children come after parents."""
     size = draw(st.integers(1, max_nodes))
     action, label, children = [], [], []
@@ -68,10 +67,10 @@ def tables(draw: st.DrawFn, task: Task, *, loops: bool, max_nodes: int = 4) -> T
         child = st.integers(0 if loops else v + 1, size - 1)
         following = {y: draw(child) for y in range(len(task.model.readings)) if draw(st.integers(0, 7))} if asks else {}
         children.append(following)
-    return Table(tuple(action), tuple(label), tuple(children))
+    return PolicyTable(tuple(action), tuple(label), tuple(children))
 
 
-def drawn(data: st.DataObject, *, loops: bool, model: st.SearchStrategy = small) -> tuple[Task, Table]:
+def drawn(data: st.DataObject, *, loops: bool, model: st.SearchStrategy = small) -> tuple[Task, PolicyTable]:
     task = data.draw(tasks(model, max_hypotheses=3))
     return task, data.draw(tables(task, loops=loops))
 
@@ -186,7 +185,7 @@ def test_large_chains_are_enclosed_without_being_asked() -> None:
 
 
 def test_looking_for_ever_counts_as_no_answer_and_costs_without_end() -> None:
-    policy = Table(action=(0, 0, NOWHERE), label=(NOWHERE, NOWHERE, 1), children=({0: 1, 1: 2}, {0: 1, 1: 1}, {}))
+    policy = PolicyTable(action=(0, 0, NOWHERE), label=(NOWHERE, NOWHERE, 1), children=({0: 1, 1: 2}, {0: 1, 1: 1}, {}))
     for exact in (True, False):
         found = evaluate(bit(), policy, exact=exact)
         assert found.costs == (None, None)
@@ -198,7 +197,7 @@ def test_looking_for_ever_counts_as_no_answer_and_costs_without_end() -> None:
 
 def test_a_loop_that_hardly_ever_ends_is_an_error_when_floats_are_asked_for_and_solved_when_not() -> None:
     task = bit(Fraction(1, 10**30))
-    policy = Table(action=(0, NOWHERE), label=(NOWHERE, 1), children=({0: 0, 1: 1}, {}))
+    policy = PolicyTable(action=(0, NOWHERE), label=(NOWHERE, 1), children=({0: 0, 1: 1}, {}))
     assert evaluate(task, policy, exact=True).costs == (Fraction(10**30), Fraction(10**30, 10**30 - 1))
     with pytest.raises(LimitError, match="look for so long"):
         evaluate(task, policy, exact=False)
@@ -212,7 +211,7 @@ def test_a_policy_for_another_task_or_without_end_of_memories_is_refused() -> No
     with pytest.raises(LimitError, match="more than 100 places"):
         evaluate(bit(), stepping(50, 50, 1000), max_places=100)
     with pytest.raises(ModelError, match="leads to node 3"):
-        Table(action=(0,), label=(-1,), children=({0: 3},))
+        PolicyTable(action=(0,), label=(-1,), children=({0: 3},))
 
 
 def tail(runs: int, p: Fraction, count: int, *, above: bool) -> Fraction:
@@ -281,7 +280,7 @@ def test_a_short_front_only_raises_the_bound_and_says_by_how_much(whole: Product
     assert (truth.beta, truth.cost) == (found.beta, found.cost)
 
 
-def register(*tests: Table, nominal: int | None = None) -> Product:
+def register(*tests: PolicyTable, nominal: int | None = None) -> Product:
     task = bit()
     return Product(tuple(Factor(task, policy, (i,), (0, 1), nominal) for i, policy in enumerate(tests)))
 

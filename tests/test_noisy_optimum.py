@@ -98,7 +98,7 @@ def test_what_is_achieved_is_at_most_a_twentieth_above_what_the_reference_proves
     assert isinstance(question, Task)
     task = take_quotient(question).reduced
     program, mixture = find_best_mixture(task, alpha, beta, DEFAULT_LIMITS, "named", 60_000)
-    weight, wrong, abstain = mixture.prices.table[:, program.group]
+    weight, wrong, abstain = mixture.prices[:, program.group]
     lower = lower_at_prices(task, alpha, beta, horizon, (weight, wrong, abstain))
     found = bound_both_sides(task, alpha, beta)
     assert found.lower is not None

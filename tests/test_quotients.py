@@ -240,7 +240,7 @@ def test_a_policy_lifts_unchanged_and_verdicts_get_their_names_back():
     quotient = take_quotient(identify(machine, [0, 1, 1]))
     policy = Automaton(action=(0, -1, -1), label=(-1, 0, 1), children=({0: 1, 1: 2}, {}, {}))
     assert lift_policy(quotient, policy) is policy
-    assert quotient.members(1) == [1, 2]
+    assert quotient.members_of(1).tolist() == [1, 2]
     assert quotient.class_names == [["s0"], ["s1", "s2"]]
 
 

@@ -20,21 +20,21 @@ from ascertain.certificate.claims.achieves import achieves_claim
 from ascertain.certificate.claims.lower import lower_claim
 from ascertain.certificate.write import certificate_data
 from ascertain.errors import TaskError
-from ascertain.kernels.search.bounds import INFINITE
-from ascertain.kernels.search.subsets import NEVER, value_branch
+from ascertain.kernels.search.bounds import INFINITE, NEVER, value_branch
 from ascertain.model import Machine
 from ascertain.model.build import machine_from_transitions
 from ascertain.model.noisy import with_flip
 from ascertain.quotients.quotient import take_quotient
-from ascertain.quotients.separation import measure_task
+from ascertain.quotients.separation import measure_task, pair_number
 from ascertain.search import deepening
-from ascertain.search.configuration import Arena, build_arena, is_pure
+from ascertain.search.configuration import Arena, build_arena, is_pure, price_of_next, value_next_size
 from ascertain.search.deepening import Search
 from ascertain.search.exact import conclude, solve
-from ascertain.search.greedy import greedy_policy, improve_plan
+from ascertain.search.graph import SearchGraph
+from ascertain.search.greedy import improve_plan, plan_greedily
+from ascertain.search.plan import read_policy
 from ascertain.search.solution import Bounded, Proof, Solution, Solved, Unsolvable
 from ascertain.search.splitting import grow_splitting_tree
-from ascertain.search.subsets import no_subsets, price_of_next, value_next_size
 from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.pose import pose
 from ascertain.task.task import Task
@@ -120,7 +120,7 @@ def test_the_distance_of_two_states_is_the_optimum_of_the_pair(task: Task) -> No
     for pair in itertools.combinations(range(len(arena.class_of)), 2):
         part = part_of(arena, pair)
         one, other = (int(k) for k in part.label)
-        distance = arena.distance((one, pair[0]), (other, pair[1]))
+        distance = 0 if one == other else int(arena.tables.distance[pair_number(*pair)])
         assert (None if distance == INFINITE else Fraction(distance, arena.scale)) == optimum(part)
 
 
@@ -153,11 +153,13 @@ def test_the_least_mean_cost_is_that_of_brute_force(task: Task, data: st.DataObj
 
 @given(tasks(max_hypotheses=6))
 def test_a_greedy_policy_is_right_and_never_cheaper_than_the_optimum(task: Task) -> None:
-    policy = greedy_policy(build_arena(take_quotient(task).reduced))
-    if policy is not None:
+    arena = build_arena(take_quotient(task).reduced)
+    graph = SearchGraph(arena)
+    plan_greedily(graph, None if arena.about_current else grow_splitting_tree(arena))
+    if graph.upper(0) < INFINITE:
         best = optimum(task)
         assert best is not None
-        assert max(walk(task, policy)) >= best
+        assert max(walk(task, read_policy(graph))) >= best
 
 
 @given(tasks(max_hypotheses=6))
@@ -229,7 +231,7 @@ def test_a_long_search_uses_small_sets_and_still_proves_what_it_says() -> None:
     search = Search(build_arena(take_quotient(task).reduced))
     search.prepare()
     first = search.upper
-    improve_plan(search.graph, search.tree, None, 16)
+    improve_plan(search.graph, search.tree, 16)
     assert search.lower <= search.upper <= first
     search.strengthened = -(10**9)
     search.strengthen()
@@ -435,10 +437,10 @@ def test_costs_in_the_thousands_of_millions_do_not_turn_into_infinity() -> None:
 def test_a_finite_distance_of_a_pair_is_finite_in_the_table_of_small_sets(distance: int) -> None:
     key = np.array([0, 1], dtype=np.int64)
     apart = np.array([distance], dtype=np.int64)
-    value = value_branch(apart, np.empty(0, dtype=np.int32), no_subsets(), key, 0, 2)
-    assert value == min(distance, NEVER - 1)
+    tables = build_arena(hard_task(0, 4, 2)).tables._replace(distance=apart)
+    assert value_branch(tables, key, 0, 2) == min(distance, NEVER - 1)
     apart[0] = INFINITE
-    assert value_branch(apart, np.empty(0, dtype=np.int32), no_subsets(), key, 0, 2) == NEVER
+    assert value_branch(tables, key, 0, 2) == NEVER
 
 
 def test_what_cannot_be_settled_is_so_for_mean_costs_too() -> None:

@@ -77,7 +77,7 @@ from ascertain.planning.two_sided import TwoSidedBounds as TwoSidedBounds
 
 # what to do
 from ascertain.policy.automaton import Automaton as Automaton
-from ascertain.policy.table import Table as Table
+from ascertain.policy.automaton import PolicyTable as PolicyTable
 from ascertain.policy.product import Product as Product
 from ascertain.policy.evaluate import evaluate as evaluate
 from ascertain.policy.combination import evaluate_product as evaluate_product

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ascertain.planning.controller import FiniteStateController
-from ascertain.planning.information_state import NOWHERE
-from ascertain.policy.automaton import Automaton
+from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.policy.policy import Answer, Ask
 
 

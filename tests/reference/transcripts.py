@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -149,12 +150,14 @@ def whole_task(whole: Product) -> Task:
                 law[number[place], outer] = laws.setdefault(make_law(here), len(laws))
     chosen = list(product(*(range(f.task.num_hypotheses) for f in whole.factors)))
     state = [number[tuple(int(f.task.state[h]) for f, h in zip(whole.factors, c, strict=True))] for c in chosen]
-    label = [whole.combine([int(f.task.label[h]) for f, h in zip(whole.factors, c, strict=True)]) for c in chosen]
+    label = [
+        combine_labels(whole, [int(f.task.label[h]) for f, h in zip(whole.factors, c, strict=True)]) for c in chosen
+    ]
     current = None
     tables = [f.task.state_label for f in whole.factors if f.task.state_label is not None]
     if len(tables) == len(whole.factors):
         each = [[int(table[s]) for table, s in zip(tables, place, strict=True)] for place in places]
-        current = np.array([whole.combine(labels) for labels in each], dtype=np.int32)
+        current = np.array([combine_labels(whole, labels) for labels in each], dtype=np.int32)
     model = NoisyMachine(
         states=tuple(map(str, places)),
         actions=tuple(f"a{a}" for a in range(num_actions)),
@@ -172,3 +175,13 @@ def whole_task(whole: Product) -> Task:
         cost=tuple(cost),
         state_label=current,
     )
+
+
+def combine_labels(whole: Product, labels: Sequence[int]) -> int:
+    """The answer of a product whose factors answer these labels: as `policy/product.py` says, in one formula."""
+    if whole.asks_nominal:
+        return int(any(k != factor.nominal for k, factor in zip(labels, whole.factors, strict=True)))
+    number = 0
+    for k, factor in zip(reversed(labels), reversed(whole.factors), strict=True):
+        number = number * len(factor.task.labels) + k
+    return number

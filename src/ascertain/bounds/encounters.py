@@ -90,6 +90,7 @@ class Encounters:
 
     def kinds_at(self, action: int) -> LongArray:
         """`kind_at` for every two elements at once; -1 where the laws are equal or one of the two blocks the action."""
+        # A table from two law numbers to the kind; its last row and column are for laws that are not defined (-1).
         top = int(self.law.max()) + 1
         code = np.full((top + 1, top + 1), UNDEFINED, dtype=np.int64)
         for (k, m, cost), kind in self.number.items():
@@ -118,11 +119,8 @@ class Encounters:
 
     def reachable(self, s: int, t: int) -> list[int]:
         """The kinds that some word leads to from elements s and t."""
-        found: list[int] = []
-        for w, word in enumerate(self.words):
-            bits = int(word[s, t])
-            found += [w * WORD + i for i in range(WORD) if bits >> i & 1]
-        return found
+        bits = [int(word[s, t]) for word in self.words]
+        return [k for k in range(len(self.kinds)) if bits[k // WORD] >> k % WORD & 1]
 
 
 def find_encounters(task: Task) -> Encounters:
@@ -161,6 +159,7 @@ def _list_kinds(
 
 def _close(successor: IntArray, words: list[LongArray]) -> tuple[LongArray, ...]:
     """What one action shows, or what is shown later, until nothing is added: the least fixed point."""
+    # For each action the pairs that allow it and where it leads them, as index arrays.
     steps = [
         np.ix_(allowed, allowed) + np.ix_(successor[allowed, a], successor[allowed, a])
         for a in range(successor.shape[1])

@@ -11,6 +11,11 @@ states that a common word of actions reaches,
 Nothing follows where Gamma is infinite; the complexity is infinite where Gamma is zero, and also where alpha is zero
 and Gamma finite. When 2 alpha + beta >= 1 the bound is vacuous: an observer may then settle nothing and still be
 valid.
+
+*Which rivals to keep.* A bound that leaves some rivals out is still a bound, so the hardest are kept. A rival is hard
+when readings give little KL against it. Rivals are ordered by their best rate, then by the KL of all actions together,
+now and, counting less and less, a few steps later. (On a register read bit by bit all rivals have the same best rate,
+and those that differ in one bit have the least KL in all.)
 """
 
 from __future__ import annotations
@@ -24,8 +29,16 @@ import numpy as np
 from ascertain.bounds.divergence import Interval, required_divergence, round_value
 from ascertain.bounds.encounters import REVEALING, WORD, Encounters, find_encounters
 from ascertain.errors import TaskError
+from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task
-from ascertain.types import Action, IntArray, State
+from ascertain.types import UNDEFINED, Action, FloatArray, IntArray, State
+
+STEPS = 3
+"""How many steps ahead KL is counted: it only breaks ties between equal best rates, so a few are enough."""
+LATER = 0.5
+"""What KL one step later counts for, beside KL now: the step that leads there has to be taken first."""
+CERTAIN = 50.0
+"""What a reading counts for that settles the pair, in nats: as much as a risk of 10^-21 needs."""
 
 
 @final
@@ -58,15 +71,21 @@ def bound_by_information(
     required = required_divergence(alpha, beta)
     order, values = best_rates(met)
     at = order[np.ix_(met.element, met.element)].astype(np.int64)
+    # Pairs of one label need not be told apart: they rank above every rate, also above infinity.
     at[task.label[:, None] == task.label[None, :]] = len(values)
     h, g = (int(i) for i in np.unravel_index(int(at.argmin()), at.shape))
     rank = int(at[h, g])
     if rank == len(values):
         return PairwiseBound(Fraction(0), False, required, None, None, None)
-    return _explain(met, (h, g), values[rank], required)
+    rate, place = values[rank], _find_place(met, (h, g), values[rank])
+    if rate is None:
+        return PairwiseBound(Fraction(0), False, required, None, None, None)
+    if rate == 0 or required is None:
+        return PairwiseBound(None, False, required, (h, g), place, None if place is None else rate)
+    return PairwiseBound(round_value(required.low / rate), False, required, (h, g), place, rate)
 
 
-def check_risks(task: Task, alpha: Fraction | None, beta: Fraction | None) -> tuple[Fraction, Fraction]:
+def check_risks(task: AbstractQuestion, alpha: Fraction | None, beta: Fraction | None) -> tuple[Fraction, Fraction]:
     """The risks asked for, or the task's own."""
     chosen = (task.alpha if alpha is None else Fraction(alpha), task.beta if beta is None else Fraction(beta))
     for name, risk in zip(("alpha", "beta"), chosen, strict=True):
@@ -84,20 +103,11 @@ def best_rates(met: Encounters) -> tuple[IntArray, list[Fraction | None]]:
     values: list[Fraction | None] = [*finite, None]
     rank = {rate: i for i, rate in enumerate(values)}
     order = np.zeros(met.words[0].shape, dtype=np.int32)
+    # In ascending order of rates, so that the best rate that is reached is written last.
     for kind in sorted(range(len(met.kinds)), key=lambda k: rank[met.kinds[k].rate]):
         reached = met.words[kind // WORD] >> (kind % WORD) & 1 == 1
         order[reached] = rank[met.kinds[kind].rate]
     return order, values
-
-
-def _explain(met: Encounters, pair: tuple[int, int], rate: Fraction | None, required: Interval | None) -> PairwiseBound:
-    """The bound of one directed pair with this best rate."""
-    place = _find_place(met, pair, rate)
-    if rate is None:
-        return PairwiseBound(Fraction(0), False, required, None, None, None)
-    if rate == 0 or required is None:
-        return PairwiseBound(None, False, required, pair, place, None if place is None else rate)
-    return PairwiseBound(round_value(required.low / rate), False, required, pair, place, rate)
 
 
 def _find_place(met: Encounters, pair: tuple[int, int], rate: Fraction | None) -> tuple[State, State, Action] | None:
@@ -114,3 +124,36 @@ def _find_place(met: Encounters, pair: tuple[int, int], rate: Fraction | None) -
                 seen.add(after)
                 queue.append(after)
     return None
+
+
+def rank_rivals(met: Encounters, most: int) -> dict[int, tuple[int, ...]]:
+    """For each hypothesis its hardest rivals, at most so many, the hardest first."""
+    order, _ = best_rates(met)
+    together = total_divergence(met)
+    label, element = met.task.label, met.element
+    ranked: dict[int, tuple[int, ...]] = {}
+    for h in range(met.task.num_hypotheses):
+        rivals = np.flatnonzero(label != label[h])
+        s, t = element[h], element[rivals]
+        hardest = np.lexsort((rivals, together[s, t], order[s, t]))[:most]
+        ranked[h] = tuple(int(g) for g in rivals[hardest])
+    return ranked
+
+
+def total_divergence(met: Encounters) -> FloatArray:
+    """The KL of all actions together from each pair of elements, for each unit of cost, in nats."""
+    n, num_actions = met.successor.shape
+    # The last entry stands for "no encounter": that is what -1 picks.
+    nats = np.array([CERTAIN if kind.entropy is None else float(kind.entropy.high) for kind in met.kinds] + [0.0])
+    now = np.zeros((n, n))
+    for a in range(num_actions):
+        now += nats[met.kinds_at(a)] / float(met.task.cost[a])
+    total = now.copy()
+    for _ in range(STEPS):
+        later = np.zeros((n, n))
+        for a in range(num_actions):
+            allowed = np.flatnonzero(met.successor[:, a] != UNDEFINED)
+            target = met.successor[allowed, a]
+            later[np.ix_(allowed, allowed)] += total[np.ix_(target, target)]
+        total = now + LATER / num_actions * later
+    return total

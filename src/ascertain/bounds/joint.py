@@ -126,6 +126,7 @@ def build_joint(met: Encounters, h: int, rivals: tuple[int, ...], max_nodes: int
             if move is None:
                 continue
             after, kinds = move
+            # Past the limit new joint states are not numbered: edges to them lead to the free node.
             if after not in number and len(nodes) < max_nodes:
                 number[after] = len(nodes)
                 nodes.append(after)
@@ -153,6 +154,7 @@ def _move(met: Encounters, rivals: tuple[JointRival, ...], here: Joint, a: Actio
         kind = BLOCKED if t == RULED_OUT else met.kind_at(s, t, a)
         if kind == BLOCKED and t != RULED_OUT and not rival.dropped:
             return None
+        # After a reading that g never gives, or an action that g does not allow, g asks nothing any more.
         impossible = kind in (BLOCKED, REVEALING) or (kind > 0 and met.kinds[kind].variation == 1)
         after.append(RULED_OUT if impossible else int(met.successor[t, a]))
         kinds.append(kind)

@@ -57,6 +57,7 @@ class LatticeStep:
 
 
 Cut: TypeAlias = Tangent | LatticeStep
+"""A line below the KL that is needed, as a function of e."""
 
 
 def cut_line(cut: Cut, p: Fraction, base: Fraction | None) -> tuple[Fraction, Fraction]:
@@ -97,13 +98,15 @@ def find_base(kinds: Iterable[Kind]) -> Fraction | None:
     Euclid's algorithm on the logarithms, done with the ratios themselves.
     """
     base: Fraction | None = None
-    for ratio in {ratio for kind in kinds for ratio in likelihood_ratios(kind)}:
+    ratios = {ratio for kind in kinds for ratio in likelihood_ratios(kind)}
+    for ratio in ratios:
         x = max(ratio, 1 / ratio)
         if x > 1:
             base = x if base is None else _common_root(base, x)
             if base is None:
                 return None
-    return base if base is None or all(_is_short(kind, base) for kind in kinds) else None
+    # A ratio that is no small power of the base would need a lattice too fine to be of use.
+    return base if base is None or all(exponent(r, base) is not None for r in ratios) else None
 
 
 def likelihood_ratios(kind: Kind) -> list[Fraction]:
@@ -120,6 +123,7 @@ def _common_root(x: Fraction, y: Fraction) -> Fraction | None:
             x, y = y, x
         if y == 1:
             return x
+        # Euclid: a common root of x and y is one of y and x / y; every remainder is a power of it too.
         x /= y
         if x.numerator > longest:
             return None
@@ -130,10 +134,6 @@ def exponent(ratio: Fraction, base: Fraction) -> int | None:
     """The m with ratio = base^m; None where there is none that is small."""
     m = round(math.log(ratio) / math.log(base))
     return m if abs(m) <= MOST_EXPONENT and base**m == ratio else None
-
-
-def _is_short(kind: Kind, base: Fraction) -> bool:
-    return all(exponent(ratio, base) is not None for ratio in likelihood_ratios(kind))
 
 
 def mean_step(kind: Kind, base: Fraction) -> Fraction:

@@ -20,14 +20,14 @@ d(p || .) or a step of the lattice (`bounds.lattice`). Visits obey the flow of a
 end anywhere. The sum of f_g TV is at most that of N TV, and is at most the flow that reaches a first edge where
 readings can differ, so the total-variation rows and the flow cuts of the design follow from the coupled flow.
 
-The floating-point solution proves nothing: `bounds.dual` turns its multipliers into rationals that do.
+The floating-point solution proves nothing: `bounds.proof` turns its multipliers into rationals that do.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, cast, final
 
@@ -94,30 +94,6 @@ class LinearSolution:
     """x[r, e] of each graph, the multipliers of f_g(e) <= N(e)."""
 
 
-@final
-@dataclass(eq=False)
-class _Rows:
-    """A sparse system A x >= b, gathered entry by entry."""
-
-    row: list[LongArray] = field(default_factory=list[LongArray])
-    column: list[LongArray] = field(default_factory=list[LongArray])
-    value: list[FloatArray] = field(default_factory=list[FloatArray])
-    right: list[FloatArray] = field(default_factory=list[FloatArray])
-    size: int = 0
-
-    def new(self, right: FloatArray) -> int:
-        """Reserve rows with these right sides; returns the number of the first."""
-        self.right.append(right)
-        self.size += len(right)
-        return self.size - len(right)
-
-    def put(self, row: Any, column: Any, value: Any) -> None:
-        row, column, value = np.broadcast_arrays(np.atleast_1d(row), column, value)
-        self.row.append(row.astype(np.int64))
-        self.column.append(column.astype(np.int64))
-        self.value.append(value.astype(np.float64))
-
-
 def solve_program(program: LinearProgram, time_limit: float | None = None) -> LinearSolution | None:
     """The solution, or, where there is none, multipliers that say so; None when time ran out or the solver failed."""
     deadline = None if time_limit is None else time.monotonic() + time_limit
@@ -134,17 +110,14 @@ def _run(program: LinearProgram, *, elastic: bool, time_limit: float | None) -> 
     The elastic program always has a solution. Where it has to waive something, its multipliers are a Farkas proof that
     the program itself has none. Unknown 0 is V, or the share that is waived.
     """
-    rows, places = _Rows(), _Layout(program, elastic)
+    system = _System(program, elastic)
     for i in range(len(program.graphs)):
-        _add_graph(rows, places, program, i)
-    budgets = {g: i for i, g in enumerate(dict.fromkeys(g for g, _ in places.share))}
-    first = rows.new(np.full(len(budgets), -1.0))
-    for (g, _), column in places.share.items():
-        rows.put(first + budgets[g], column, -1.0)
-    right = np.concatenate(rows.right)
-    entries = (np.concatenate(rows.value), (np.concatenate(rows.row), np.concatenate(rows.column)))
-    matrix = cast("Any", csr_array(entries, shape=(rows.size, places.width)))
-    goal = np.zeros(places.width)
+        system.add_graph(i)
+    system.add_budgets()
+    row, column, value = (np.concatenate([entry[k] for entry in system.entries]) for k in range(3))
+    matrix = cast("Any", csr_array((value, (row, column)), shape=(system.size, system.width)))
+    right = np.concatenate(system.right)
+    goal = np.zeros(system.width)
     goal[0] = 1.0
     options = {} if time_limit is None else {"time_limit": max(time_limit, 0.01)}
     found = cast("Any", linprog(goal, A_ub=-matrix, b_ub=-right, bounds=(0, None), method="highs", options=options))
@@ -154,57 +127,122 @@ def _run(program: LinearProgram, *, elastic: bool, time_limit: float | None) -> 
         return None
     # HiGHS gives multipliers that may be negative by a rounding error.
     multiplier = np.maximum(-np.asarray(found.ineqlin.marginals, dtype=np.float64), 0.0)
-    return places.unpack(np.asarray(found.x, dtype=np.float64), multiplier, not elastic)
+    return system.unpack(np.asarray(found.x, dtype=np.float64), multiplier)
 
 
-class _Layout:
-    """Where each unknown and each row stands.
+class _System:
+    """The sparse system A x >= b, gathered entry by entry, and where each unknown and each row stands.
 
     Unknowns: V; one share for each (budget, part); then for each graph the N(e), the f_g(e) rival by rival, and the
     cost that is spent inside the free node. The first rows of each family of constraints are noted as they are made.
     """
 
     def __init__(self, program: LinearProgram, elastic: bool) -> None:
-        self.program = program
-        self.elastic = elastic
-        self.share: dict[tuple[int, int], int] = {}
-        self.visit: list[int] = []
-        self.flow: list[int] = []
-        self.inside: list[int] = []
-        self.potential: list[int] = []
-        self.coupled: list[int] = []
-        self.variation: list[int] = []
-        self.capacity: list[int] = []
+        self.program, self.elastic = program, elastic
+        self.entries: list[tuple[LongArray, LongArray, FloatArray]] = []
+        self.right: list[FloatArray] = []
+        self.size = 0
+        self.visit, self.flow, self.inside = list[int](), list[int](), list[int]()
+        self.potential, self.coupled = list[int](), list[int]()
+        self.variation, self.capacity = list[int](), list[int]()
         self.entropy: dict[RivalIndex, int] = {}
-        width = 1
-        for i, graph in enumerate(program.graphs):
-            for r in range(len(graph.rivals)):
-                if program.share_key(i, r) not in self.share:
-                    self.share[program.share_key(i, r)] = width
-                    width += 1
+        shares = (program.share_key(i, r) for i, graph in enumerate(program.graphs) for r in range(len(graph.rivals)))
+        self.share = {key: 1 + k for k, key in enumerate(dict.fromkeys(shares))}
+        self.width = 1 + len(self.share)
         for graph in program.graphs:
             num_edges = len(graph.source)
-            self.visit.append(width)
-            self.flow.append(width + num_edges)
-            self.inside.append(width + num_edges * (1 + len(graph.rivals)))
-            width = self.inside[-1] + 1
-        self.width = width
+            self.visit.append(self.width)
+            self.flow.append(self.width + num_edges)
+            self.inside.append(self.width + num_edges * (1 + len(graph.rivals)))
+            self.width = self.inside[-1] + 1
 
-    def unpack(self, x: FloatArray, m: FloatArray, feasible: bool) -> LinearSolution:
-        graphs = self.program.graphs
-        shapes = [(len(g.rivals), len(g.nodes), len(g.source)) for g in graphs]
-        cut = {key: m[at : at + len(self.program.cuts[key])] for key, at in self.entropy.items()}
+    def new(self, right: FloatArray) -> int:
+        """Reserve rows with these right sides; returns the number of the first."""
+        self.right.append(right)
+        self.size += len(right)
+        return self.size - len(right)
+
+    def put(self, row: Any, column: Any, value: Any) -> None:
+        row, column, value = np.broadcast_arrays(np.atleast_1d(row), column, value)
+        self.entries.append((row.astype(np.int64), column.astype(np.int64), value.astype(np.float64)))
+
+    def add_graph(self, i: int) -> None:
+        """The rows of one truth."""
+        program, graph = self.program, self.program.graphs[i]
+        num_edges, num_nodes, num_rivals = len(graph.source), len(graph.nodes), len(graph.rivals)
+        edges = np.arange(num_edges)
+        visit, flow = self.visit[i] + edges, self.flow[i]
+        varied, gained, passes = edge_tables(graph)
+        if not self.elastic:
+            # V >= sum of N(e) c(e) plus what is spent inside the free node.
+            price = self.new(np.zeros(1))
+            self.put(price, 0, 1.0)
+            self.put(price, visit, [-float(graph.cost(e)) for e in range(num_edges)])
+            self.put(price, self.inside[i], -1.0)
+        # N out of J <= N into J + 1[J = start]; the free node is no row, so flow into it is unlimited.
+        start = np.zeros(num_nodes)
+        start[0] = -1.0
+        self.potential.append(self.new(start))
+        self.put(self.potential[i] + graph.source, visit, -1.0)
+        kept = graph.target < graph.free
+        self.put(self.potential[i] + graph.target[kept], visit[kept], 1.0)
+        self.coupled.append(self.new(np.tile(start, num_rivals)))
+        self.variation.append(self.new(np.full(num_rivals, float(program.confidence))))
+        self.capacity.append(self.new(np.zeros(num_rivals * num_edges)))
+        capacity = self.capacity[i] + np.arange(num_rivals * num_edges).reshape(num_rivals, num_edges)
+        for r in range(num_rivals):
+            here, free = flow + r * num_edges + edges, passes[r]
+            node, differ = self.coupled[i] + r * num_nodes, self.variation[i] + r
+            # f_g out of J <= sum over edges into J of (1 - TV) f_g + 1[J = start].
+            self.put(node + graph.source, here, -1.0)
+            self.put(node + graph.target[kept], here[kept], 1.0 - varied[r][kept])
+            # sum of f_g TV >= p - share, the share in units of alpha.
+            self.put(differ, here, varied[r])
+            self.put(differ, self.share[program.share_key(i, r)], float(program.alpha))
+            # f_g(e) <= N(e), and f_g(e) <= 0 where g does not allow the action.
+            self.put(capacity[r], here, -1.0)
+            self.put(capacity[r][free], visit[free], 1.0)
+            if self.elastic:
+                self.put(differ, 0, float(program.confidence))
+            if (i, r) in program.cuts:
+                self.add_cuts((i, r), visit, gained[r])
+
+    def add_cuts(self, place: RivalIndex, visit: LongArray, gained: FloatArray) -> None:
+        """The KL row of one rival, once for each cut; inside the free node each unit of cost adds the best rate."""
+        program, graph = self.program, self.program.graphs[place[0]]
+        rival = graph.rivals[place[1]]
+        lines = [cut_line(cut, program.confidence, rival.base) for cut in program.cuts[place]]
+        first = self.entropy[place] = self.new(np.array([float(b) for b, _ in lines]))
+        for k, (b, slope) in enumerate(lines, first):
+            self.put(k, visit, gained)
+            self.put(k, self.inside[place[0]], float(rival.best_rate) if graph.is_cut else 0.0)
+            self.put(k, self.share[program.share_key(*place)], float(slope * program.alpha))
+            if self.elastic:
+                self.put(k, 0, float(b))
+
+    def add_budgets(self) -> None:
+        """The shares of each budget sum to at most one alpha."""
+        budgets = {g: i for i, g in enumerate(dict.fromkeys(g for g, _ in self.share))}
+        first = self.new(np.full(len(budgets), -1.0))
+        for (g, _), column in self.share.items():
+            self.put(first + budgets[g], column, -1.0)
+
+    def unpack(self, x: FloatArray, m: FloatArray) -> LinearSolution:
+        """The solution x and the multipliers m, taken apart."""
+        shapes = [(len(g.rivals), len(g.nodes), len(g.source)) for g in self.program.graphs]
         return LinearSolution(
-            self.program,
-            feasible,
-            float(x[0]),
-            tuple(x[at : at + e] for at, (_, _, e) in zip(self.visit, shapes, strict=True)),
-            {key: float(x[at]) for key, at in self.share.items()},
-            tuple(m[at : at + n] for at, (_, n, _) in zip(self.potential, shapes, strict=True)),
-            tuple(m[at : at + r * n].reshape(r, n) for at, (r, n, _) in zip(self.coupled, shapes, strict=True)),
-            tuple(m[at : at + r] for at, (r, _, _) in zip(self.variation, shapes, strict=True)),
-            cut,
-            tuple(m[at : at + r * e].reshape(r, e) for at, (r, _, e) in zip(self.capacity, shapes, strict=True)),
+            program=self.program,
+            feasible=not self.elastic,
+            value=float(x[0]),
+            visits=tuple(x[at : at + e] for at, (_, _, e) in zip(self.visit, shapes, strict=True)),
+            share={key: float(x[at]) for key, at in self.share.items()},
+            potential=tuple(m[at : at + n] for at, (_, n, _) in zip(self.potential, shapes, strict=True)),
+            coupled=tuple(m[at : at + r * n].reshape(r, n) for at, (r, n, _) in zip(self.coupled, shapes, strict=True)),
+            variation=tuple(m[at : at + r] for at, (r, _, _) in zip(self.variation, shapes, strict=True)),
+            entropy={key: m[at : at + len(self.program.cuts[key])] for key, at in self.entropy.items()},
+            capacity=tuple(
+                m[at : at + r * e].reshape(r, e) for at, (r, _, e) in zip(self.capacity, shapes, strict=True)
+            ),
         )
 
 
@@ -223,61 +261,3 @@ def edge_tables(graph: JointGraph) -> tuple[FloatArray, FloatArray, BoolArray]:
             passes[r, e] = part is not None
             varied[r, e] = part or 0.0
     return varied, gained, passes
-
-
-def _add_graph(rows: _Rows, at: _Layout, program: LinearProgram, i: int) -> None:
-    graph = program.graphs[i]
-    num_edges, num_nodes, num_rivals = len(graph.source), len(graph.nodes), len(graph.rivals)
-    edges = np.arange(num_edges)
-    visit, flow = at.visit[i] + edges, at.flow[i]
-    varied, gained, passes = edge_tables(graph)
-    if not at.elastic:
-        # V >= sum of N(e) c(e) plus what is spent inside the free node.
-        price = rows.new(np.zeros(1))
-        rows.put(price, 0, 1.0)
-        rows.put(price, visit, [-float(graph.cost(e)) for e in range(num_edges)])
-        rows.put(price, at.inside[i], -1.0)
-    # N out of J <= N into J + 1[J = start]; the free node is no row, so flow into it is unlimited.
-    start = np.zeros(num_nodes)
-    start[0] = -1.0
-    at.potential.append(rows.new(start))
-    rows.put(at.potential[i] + graph.source, visit, -1.0)
-    kept = graph.target < graph.free
-    rows.put(at.potential[i] + graph.target[kept], visit[kept], 1.0)
-    at.coupled.append(rows.new(np.tile(start, num_rivals)))
-    at.variation.append(rows.new(np.full(num_rivals, float(program.confidence))))
-    at.capacity.append(rows.new(np.zeros(num_rivals * num_edges)))
-    capacity = at.capacity[i] + np.arange(num_rivals * num_edges).reshape(num_rivals, num_edges)
-    for r in range(num_rivals):
-        here, free = flow + r * num_edges + edges, passes[r]
-        node = at.coupled[i] + r * num_nodes
-        # f_g out of J <= sum over edges into J of (1 - TV) f_g + 1[J = start].
-        rows.put(node + graph.source, here, -1.0)
-        rows.put(node + graph.target[kept], here[kept], 1.0 - varied[r][kept])
-        # sum of f_g TV >= p - share, the share in units of alpha.
-        rows.put(at.variation[i] + r, here, varied[r])
-        rows.put(at.variation[i] + r, at.share[program.share_key(i, r)], float(program.alpha))
-        # f_g(e) <= N(e), and f_g(e) <= 0 where g does not allow the action.
-        rows.put(capacity[r], here, -1.0)
-        rows.put(capacity[r][free], visit[free], 1.0)
-        if at.elastic:
-            rows.put(at.variation[i] + r, 0, float(program.confidence))
-        _add_cuts(rows, at, program, (i, r), visit, gained[r])
-
-
-def _add_cuts(
-    rows: _Rows, at: _Layout, program: LinearProgram, place: RivalIndex, visit: Any, gained: FloatArray
-) -> None:
-    """The KL row of one rival, once for each cut; inside the free node each unit of cost adds the best rate."""
-    if place not in program.cuts:
-        return
-    rival = program.graphs[place[0]].rivals[place[1]]
-    lines = [cut_line(cut, program.confidence, rival.base) for cut in program.cuts[place]]
-    first = rows.new(np.array([float(b) for b, _ in lines]))
-    at.entropy[place] = first
-    for k, (b, slope) in enumerate(lines):
-        rows.put(first + k, visit, gained)
-        rows.put(first + k, at.inside[place[0]], float(rival.best_rate) if program.graphs[place[0]].is_cut else 0.0)
-        rows.put(first + k, at.share[program.share_key(*place)], float(slope * program.alpha))
-        if at.elastic:
-            rows.put(first + k, 0, float(b))

@@ -13,7 +13,8 @@ from fractions import Fraction
 import numpy as np
 
 from ascertain.errors import LimitError
-from ascertain.quotients.separation import INFINITE, PairDistances, list_reachable, measure_task
+from ascertain.kernels.quotients.pairs import INFINITE
+from ascertain.quotients.separation import PairDistances, list_reachable, measure_task
 from ascertain.task.task import Task
 from ascertain.types import Action, IntArray, LongArray
 
@@ -39,7 +40,13 @@ def bound_by_pairs(task: Task, *, distances: PairDistances | None = None) -> Pai
     `distances` are those of `measure_task(task)`, where they are known already.
     """
     if distances is None:
-        distances = _measure(task)
+        states = list_reachable(task.model, task.state)
+        if len(states) > MOST_STATES:
+            raise LimitError(
+                f"hypotheses can become {len(states)} different states and the pair bound takes at most {MOST_STATES}; "
+                "take the quotient first or ask for fewer hypotheses"
+            )
+        distances = measure_task(task, states)
     element = np.searchsorted(distances.states, task.state).astype(np.int64)
     pair, worst = _hardest(element, task.label, distances)
     if pair is None:
@@ -48,16 +55,6 @@ def bound_by_pairs(task: Task, *, distances: PairDistances | None = None) -> Pai
         return PairBound(None, pair, None)
     g, h = (int(element[k]) for k in pair)
     return PairBound(Fraction(worst, task.integer_costs()[1]), pair, distances.word(g, h))
-
-
-def _measure(task: Task) -> PairDistances:
-    states = list_reachable(task.model, task.state)
-    if len(states) > MOST_STATES:
-        raise LimitError(
-            f"hypotheses can become {len(states)} different states and the pair bound takes at most {MOST_STATES}; "
-            "take the quotient first or ask for fewer hypotheses"
-        )
-    return measure_task(task, states)
 
 
 def _hardest(element: LongArray, label: IntArray, distances: PairDistances) -> tuple[tuple[int, int] | None, int]:

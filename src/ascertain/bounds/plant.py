@@ -32,10 +32,10 @@ from itertools import combinations
 import numpy as np
 
 from ascertain.bounds.encounters import find_encounters
+from ascertain.bounds.information import check_risks, rank_rivals
 from ascertain.bounds.joint import build_joint
 from ascertain.bounds.program import ProgramBound, bound_by_program, count_actions
 from ascertain.bounds.proof import prove
-from ascertain.bounds.rivals import rank_rivals
 from ascertain.bounds.split import solve_split
 from ascertain.errors import LimitError, TaskError
 from ascertain.model import NoisyMachine
@@ -66,16 +66,11 @@ def is_translation_invariant(question: PlantTask) -> bool:
 
 def linear_part(plant: BooleanPlant) -> BooleanPlant:
     """The plant on differences: constants are left out, so that the difference 0 stays 0. Affine commands only."""
-    commands = [
-        Command(c.name, tuple(part for g in c.gates for part in _linear_gate(g)), c.tap) for c in plant.commands
-    ]
+    commands: list[Command] = []
+    for c in plant.commands:
+        kept = [Gate("clear", gate.target) if gate.op == "set" else gate for gate in c.gates if gate.op != "not"]
+        commands.append(Command(c.name, tuple(kept), c.tap))
     return replace(plant, commands=tuple(commands))
-
-
-def _linear_gate(gate: Gate) -> list[Gate]:
-    if gate.op == "not":
-        return []
-    return [Gate("clear", gate.target)] if gate.op == "set" else [gate]
 
 
 def bound_plant(
@@ -94,8 +89,7 @@ def bound_plant(
     bits, if what these become can be listed, else of one). Otherwise on the family of `states` (default: the nominal
     state, or the first one, and its neighbours).
     """
-    alpha = question.alpha if alpha is None else Fraction(alpha)
-    beta = question.beta if beta is None else Fraction(beta)
+    alpha, beta = check_risks(question, alpha, beta)
     if is_translation_invariant(question) and alpha > 0 and 2 * alpha + beta < 1:
         return _bound_by_symmetry(question, alpha, beta, states, max_nodes, max_rivals, time_limit)
     family = states or _default_family(question)

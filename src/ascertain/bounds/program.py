@@ -5,8 +5,8 @@ where it can be gathered; its expected visit counts on the graph of joint states
 (`bounds.linear`), whose least cost is a lower bound. Rivals may be dropped and graphs cut (`bounds.joint`): what is
 left is still a bound. It is never below the pairwise bound of the pairs that are kept, and without noise never below
 their distance. With more than two labels the wrong answers of a hypothesis share its alpha (`bounds.split`). A program
-without solution proves that no valid policy exists at all. The value is proved by rational multipliers (`bounds.dual`),
-which are returned.
+without solution proves that no valid policy exists at all. The value is proved by rational multipliers, which are
+returned (`bounds.proof`).
 """
 
 from __future__ import annotations
@@ -19,13 +19,11 @@ from typing import final
 
 import numpy as np
 
-from ascertain.bounds.dual import ProgramProof
 from ascertain.bounds.encounters import Encounters, find_encounters
-from ascertain.bounds.information import PairwiseBound, bound_by_information, check_risks
+from ascertain.bounds.information import PairwiseBound, bound_by_information, check_risks, rank_rivals
 from ascertain.bounds.joint import JointGraph, build_joint
 from ascertain.bounds.linear import LinearProgram, LinearSolution, solve_program
-from ascertain.bounds.proof import prove
-from ascertain.bounds.rivals import rank_rivals
+from ascertain.bounds.proof import ProgramProof, prove
 from ascertain.bounds.split import first_cuts, solve_split
 from ascertain.errors import TaskError
 from ascertain.task.task import Task
@@ -142,7 +140,8 @@ def _bound(
     """Each truth alone, then all together where they share alpha."""
     alone: dict[int, LinearSolution] = {}
     for h, choices in graphs.items():
-        tried = [_solve_alone(graph, alpha, beta, deadline) for graph in choices]
+        programs = [LinearProgram((g,), first_cuts((g,), alpha, beta, False), alpha, beta) for g in choices]
+        tried = [solve_program(program, _left(deadline)) for program in programs]
         known = [found for found in tried if found is not None]
         cut = cut or len(known) < len(tried)
         if known:
@@ -150,13 +149,16 @@ def _bound(
     values = {h: _value_of(found) for h, found in alone.items()}
     order = sorted(values, key=lambda h: (-values[h], h))
     proof = ProgramProof(alpha, beta, Fraction(0), ())
+    # Programs without solution come first; where the proof of that fails in rationals the next truth is tried.
     for h in order:
         proof = _better(proof, prove(alone[h]))
         if proof.value is None or alone[h].feasible:
             break
     share: dict[tuple[int, int], float] = {}
     feasible = [alone[h].program.graphs[0] for h in order if alone[h].feasible]
-    if _is_shared(met.task) and len(feasible) > 1 and alpha > 0 and proof.value is not None:
+    # A hypothesis with several wrong labels shares its alpha among them; never in a task about the current state.
+    is_shared = met.task.state_label is None and len(np.unique(met.task.label)) > 2
+    if is_shared and len(feasible) > 1 and alpha > 0 and proof.value is not None:
         kept = _fit(feasible)
         together = solve_split(kept, alpha, beta, time_limit=_left(deadline))
         cut = cut or len(kept) < len(feasible) or together is None
@@ -168,11 +170,6 @@ def _bound(
     return ProgramBound(proof.value, False, best, visits, values, share, proof if proof.truths else None, cut)
 
 
-def _solve_alone(graph: JointGraph, alpha: Fraction, beta: Fraction, deadline: float | None) -> LinearSolution | None:
-    program = LinearProgram((graph,), first_cuts((graph,), alpha, beta, False), alpha, beta)
-    return solve_program(program, _left(deadline))
-
-
 def _value_of(found: LinearSolution) -> float:
     return found.value if found.feasible else float("inf")
 
@@ -182,11 +179,6 @@ def _better(proof: ProgramProof, other: ProgramProof) -> ProgramProof:
     if proof.value is None or (other.value is not None and other.value <= proof.value):
         return proof
     return other
-
-
-def _is_shared(task: Task) -> bool:
-    """Whether a hypothesis has several wrong labels to share its alpha; never in a task about the current state."""
-    return task.state_label is None and len(np.unique(task.label)) > 2
 
 
 def _left(deadline: float | None) -> float | None:

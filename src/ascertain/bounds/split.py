@@ -26,7 +26,7 @@ from ascertain.bounds.joint import JointGraph
 from ascertain.bounds.lattice import Cut, best_cut
 from ascertain.bounds.linear import LinearProgram, LinearSolution, RivalIndex, solve_program
 
-GRID = tuple(Fraction(1, 4**k) for k in range(7))
+FIRST_SHARES = tuple(Fraction(1, 4**k) for k in range(7))
 """Shares, in units of alpha, at which cuts are made to begin with: KL depends on the logarithm of a share."""
 ROUNDS = 12
 """Rounds of new cuts at most: each makes the program larger, and the value of every round is a bound already."""
@@ -45,7 +45,7 @@ def first_cuts(
     """
     if alpha == 0:
         return {}
-    at = GRID if shared else GRID[:1]
+    at = FIRST_SHARES if shared else FIRST_SHARES[:1]
     cuts: dict[RivalIndex, list[Cut]] = {}
     for i, graph in enumerate(graphs):
         for r, rival in enumerate(graph.rivals):
@@ -74,6 +74,7 @@ def solve_split(
         solved = solve_program(program, left)
         if solved is None:
             break
+        # Kelley: cut at the shares of the solution, until the value hardly rises.
         settled = best is not None and solved.value <= best.value * (1 + PRECISION)
         best = solved
         more = add_cuts(solved)
@@ -86,13 +87,11 @@ def solve_split(
 def add_cuts(solved: LinearSolution) -> Mapping[RivalIndex, list[Cut]] | None:
     """Cuts at the shares of this solution beside those that there are; None where none is new."""
     program = solved.program
-    cuts = {place: list(found) for place, found in program.cuts.items()}
-    new = False
-    for (i, r), found in cuts.items():
+    cuts: dict[RivalIndex, list[Cut]] = {}
+    for (i, r), found in program.cuts.items():
+        # At the share that the solution gives the rival, or the least one: there the old cuts are too low if anywhere.
         share = Fraction(solved.share.get(program.share_key(i, r), 1.0)).limit_denominator(2**20)
         point = program.alpha * min(max(share, LEAST_SHARE), Fraction(1))
         cut = best_cut(program.confidence, point, program.graphs[i].rivals[r].base)
-        if cut not in found:
-            found.append(cut)
-            new = True
-    return cuts if new else None
+        cuts[i, r] = [*found] if cut in found else [*found, cut]
+    return None if cuts == program.cuts else cuts

@@ -6,11 +6,11 @@ question at its risks -> quotient -> lower bounds and policies -> the hardest pa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 from ascertain.bounds.divergence import round_value
 from ascertain.bounds.information import PairwiseBound, bound_by_information
@@ -30,10 +30,9 @@ from ascertain.planning.hardest_pair import (
     HardestPair,
     explain_factors,
     explain_information,
-    explain_obstruction,
     explain_pairs,
 )
-from ascertain.planning.two_sided import TwoSidedBounds, bound_both_sides
+from ascertain.planning.two_sided import TwoSidedBounds, Values, bound_both_sides
 from ascertain.policy.chain import follow
 from ascertain.problem.problem import Problem, as_problem
 from ascertain.quotients.obstruction import Obstruction
@@ -48,9 +47,6 @@ MAX_PLACES = 20_000
 """A policy that may be at more places (memory, label, state) is not certified: the file would have megabytes."""
 POWERS = (-4, -2, 0, 2, 4)
 """Of ten: the factors by which alpha is varied, four orders of magnitude to each side of what was asked."""
-
-Values: TypeAlias = Mapping[str, Fraction | None]
-"""By method; None stands for infinity, or for no policy."""
 
 
 @final
@@ -219,9 +215,10 @@ def _bound_task(task: Task, quotient: Quotient, tell: Tell) -> tuple[Bounds, Pai
     """Both sides of a task, and the pairwise bound of its quotient where nothing is obstructed."""
     found, reduced = bound_both_sides(task, tell=tell, quotient=quotient), quotient.reduced
     if found.obstruction is not None:
-        hardest = explain_obstruction(found.obstruction)
+        witness = found.obstruction
+        hardest = HardestPair(witness.names, witness.labels, witness.sentence)
         infinite: Values = {"pairwise": None, "program": None}
-        return Bounds(task, obstruction=found.obstruction, lower=infinite, hardest=hardest), None
+        return Bounds(task, obstruction=witness, lower=infinite, hardest=hardest), None
     pairwise = found.pairwise or bound_by_information(reduced)
     program = found.program or bound_by_program(reduced, pairwise=pairwise)
     hardest = explain_information(reduced, pairwise)
@@ -278,7 +275,7 @@ def _claim_lower(quotient: Quotient, pairwise: PairwiseBound) -> tuple[list[dict
     """The pairwise and the program bound, as claims about the hypotheses of the task itself."""
     task, claims = quotient.task, list[dict[str, Any]]()
     if pairwise.pair is not None:
-        h, g = (quotient.members(k)[0] for k in pairwise.pair)
+        h, g = (int(quotient.members_of(k)[0]) for k in pairwise.pair)
         pairwise = replace(pairwise, pair=(h, g))
         claims.append(information_claim(pairwise, task.alpha, task.beta))
     program = bound_by_program(task, pairwise=pairwise)

@@ -16,7 +16,7 @@ from ascertain.model import Model
 from ascertain.model.files import read_listed
 from ascertain.pipeline.settle import Settled, settle
 from ascertain.policy.evaluate import cost_by_hypothesis
-from ascertain.quotients.fingerprint import pose_machines
+from ascertain.quotients.fingerprint import pose_fingerprint
 from ascertain.quotients.obstruction import coarsen, find_obstruction
 from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.rational import rational_field
@@ -95,7 +95,8 @@ def explain_transcript(
 def _pose(machines: Machines, reset_cost: Fraction | int | str | None) -> tuple[Task, Quotient | None]:
     """The task of naming the machine up to those that nobody can tell apart, and its quotient where it is known."""
     cost = None if reset_cost is None else rational_field(reset_cost, "--reset-cost", TaskError)
-    task = pose_machines(machines if isinstance(machines, Mapping) else _read(machines), reset_cost=cost)
+    by_name = machines if isinstance(machines, Mapping) else _read(machines)
+    task = pose_fingerprint(by_name, reset_cost=cost, coarsened=False)
     quotient = take_quotient(task)
     obstruction = find_obstruction(task, quotient=quotient)
     return (task, quotient) if obstruction is None else (coarsen(task, obstruction), None)

@@ -100,10 +100,10 @@ def _class_facts(model: AbstractModel) -> tuple[dict[str, Any], tuple[str, ...]]
     if not isinstance(model, HiddenModel):
         return {}, ()
     try:
-        block, dimension = group_states(model)
+        block, span, _ = group_states(model)
     except LimitError as reason:
         return {"dimension": None, "classes": None}, (f"classes are not computed: {reason}",)
-    return {"dimension": dimension, "classes": len(set(block))}, ()
+    return {"dimension": span.dimension, "classes": len(set(block))}, ()
 
 
 def _question_facts(quotient: AbstractQuotient, obstruction: Obstruction | None) -> dict[str, Any]:

@@ -21,12 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ascertain.errors import LimitError
-from ascertain.planning.information_state import ELIMINATED, IMPOSSIBLE, NOWHERE, UNIT, LikelihoodTables, weights_of
+from ascertain.planning.information_state import ELIMINATED, IMPOSSIBLE, UNIT, LikelihoodTables, weights_of
+from ascertain.policy.automaton import NOWHERE
 from ascertain.types import UNDEFINED, BoolArray, FloatArray, IntArray, LongArray
 
 InformationStates: TypeAlias = tuple[IntArray, LongArray]
 """`state[v, i]` and `penalty[v, i]` of some information states."""
 SmallArray: TypeAlias = npt.NDArray[np.int16]
+"""Slots, of which there are far fewer than 2^15: the largest table of a graph takes a quarter of the memory."""
 Edges: TypeAlias = tuple[IntArray, IntArray, LongArray, SmallArray | None]
 """`option`, `child`, `shift` and `slot` of some nodes, as in `BeliefGraph`."""
 NEGLIGIBLE = 40 * UNIT
@@ -138,17 +140,12 @@ class GraphBuilder:
                 raise LimitError(
                     f"the readings of this task lead to more than {self.max_nodes} different information states"
                 )
+        state, penalty = np.concatenate([s for s, _ in self.found]), np.concatenate([p for _, p in self.found])
+        option, child = np.concatenate([layer[0] for layer in layers]), np.concatenate([layer[1] for layer in layers])
+        shift = np.concatenate([layer[2] for layer in layers])
         slots = [layer[3] for layer in layers if layer[3] is not None]
-        return BeliefGraph(
-            self.tables,
-            np.concatenate([states[0] for states in self.found]),
-            np.concatenate([states[1] for states in self.found]),
-            np.concatenate([layer[0] for layer in layers]),
-            np.concatenate([layer[1] for layer in layers]),
-            np.concatenate([layer[2] for layer in layers]),
-            np.concatenate(slots) if slots else None,
-            self.action_filter is None,
-        )
+        slot = np.concatenate(slots) if slots else None
+        return BeliefGraph(self.tables, state, penalty, option, child, shift, slot, self.action_filter is None)
 
     def begin(self, start: LongArray | None) -> InformationStates:
         """The information state before the first reading."""
@@ -165,6 +162,7 @@ class GraphBuilder:
             every: IntArray = np.arange(self.tables.num_actions, dtype=np.int32)
             option = np.where(allowed, every[None, :], NOWHERE).astype(np.int32)
         option[self.find_terminal(penalty)] = NOWHERE
+        # The k-th options of all nodes are updated together, reading by reading; new nodes are numbered in that order.
         shape = (*option.shape, self.tables.num_readings)
         child, shift = np.full(shape, NOWHERE, dtype=np.int32), np.zeros(shape, dtype=np.int64)
         slot = None if self.tables.slots == "named" else np.zeros((*shape, state.shape[1]), dtype=np.int16)
@@ -187,10 +185,12 @@ class GraphBuilder:
         An action that moves no hypothesis with a state, and reads alike in all of them, leads back to where it was
         asked. Those with a state count although they are eliminated: ruling one out may free an action that it forbids.
         """
+        # Gone hypotheses have no state; they are looked up at state 0 and masked out.
         place, gone = np.maximum(state, 0), state == NOWHERE
         after, law = self.tables.successor[place], self.tables.task.model.behaviour[place]
         allowed = ((after != UNDEFINED) | gone[:, :, None]).all(axis=1)
         moves = ((after != place[:, :, None]) & ~gone[:, :, None]).any(axis=1)
+        # The law of one hypothesis that is still alive: an action tells something where any other has a different one.
         some = law[np.arange(len(law)), (penalty < ELIMINATED).argmax(axis=1)]
         tells = ((law != some[:, None, :]) & ~gone[:, :, None]).any(axis=1)
         return allowed & (moves | tells)
@@ -226,6 +226,7 @@ class GraphBuilder:
             moved[added >= ELIMINATED] = NOWHERE
         if tables.slots == "named":
             return rows, (moved, added), least, None
+        # Sorting makes arrangements that differ by names one information state (see information_state.py).
         order = np.lexsort((added,) if tables.slots == "ranked" else (added, moved), axis=1)
         moved, added = np.take_along_axis(moved, order, axis=1), np.take_along_axis(added, order, axis=1)
         if tables.slots == "ranked":
@@ -252,6 +253,7 @@ class GraphBuilder:
     def intern(self, state: IntArray, penalty: LongArray) -> tuple[IntArray, InformationStates]:
         """The numbers of these information states, and those that are new."""
         key = np.ascontiguousarray(np.concatenate([state.astype(np.int64), penalty], axis=1))
+        # Equal rows are found as equal byte strings, first within the batch and then among all that were met before.
         rows = key.view(np.dtype((np.void, key.shape[1] * 8))).reshape(-1)
         _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
         index = np.empty(len(first), dtype=np.int32)
@@ -276,6 +278,7 @@ def restrict_graph(graph: BeliefGraph, keep: BoolArray) -> tuple[BeliefGraph, Lo
     node = np.flatnonzero(some)
     number: IntArray = np.full(graph.size, NOWHERE, dtype=np.int32)
     number[node] = np.arange(len(node), dtype=np.int32)
+    # Nodes that are only led to keep no options: a policy ends there.
     asks = keep[node]
     child = np.where(graph.child[node] == NOWHERE, NOWHERE, number[np.maximum(graph.child[node], 0)])
     smaller = BeliefGraph(
@@ -323,6 +326,7 @@ def unroll_in_time(
     for _ in range(horizon):
         asks = choice[layer] >= 0
         after = np.where(asks[:, None], graph.child[layer, np.maximum(choice[layer], 0), :], NOWHERE)
+        # One node for each (time, node): those of the next layer are numbered after all layers so far.
         following = np.unique(after[after != NOWHERE]).astype(np.int64)
         nodes.append(layer)
         children.append(np.where(after == NOWHERE, NOWHERE, size + np.searchsorted(following, after)))

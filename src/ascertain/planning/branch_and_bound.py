@@ -51,19 +51,20 @@ from typing import final
 import numpy as np
 
 from ascertain.kernels.planning.controllers import SHRINK
-from ascertain.planning.column_generation import SLIGHT, UNSAFE, ColumnGeneration, Mixture, PricedValues, Prices
+from ascertain.planning.column_generation import LP_ZERO, RISK_PENALTY, ColumnGeneration, Mixture, PricedValues, Prices
 from ascertain.planning.controller import ABSTAIN
-from ascertain.planning.information_state import NOWHERE, is_exchangeable
+from ascertain.planning.information_state import is_exchangeable
 from ascertain.planning.local_search import LocalSearch
+from ascertain.policy.automaton import NOWHERE
 from ascertain.types import UNDEFINED, BoolArray, FloatArray, LongArray
 
 UNDECIDED = -(1 << 31)
 """The decision at a leaf: none yet. Below ABSTAIN and every answer."""
 IDLE = UNDECIDED + 1
 """The decision to ask what tells nothing."""
-SETTLED = 1 - 1e-6
+UNANIMOUS = 1 - 1e-6
 """A larger share than this of one column, or of one decision, is all of it but for the solver's tolerance."""
-NEWEST = 5
+NUM_NEWEST = 5
 """Columns that stay in the pool although they are not used: what was asked for last is often used next."""
 MAX_KNOWN = 2000
 """Nodes, the first ones, that branching looks at: outcomes from them on are kept for every column."""
@@ -96,6 +97,7 @@ class PartialPolicy:
             children, factor = list[int](), list[float]()
         else:
             children, factor = program.graph.child[v, decision].tolist(), program.graph.factor[v, decision].tolist()
+        # `scale` carries the factors along the history, as weights at a node are relative to its likeliest hypothesis.
         new = [(w, self.scale[t] * part) for w, part in zip(children, factor, strict=True) if w >= 0]
         number = iter(range(first, first + len(new)))
         after = tuple(next(number) if w >= 0 else NOWHERE for w in children)
@@ -110,6 +112,7 @@ class PartialPolicy:
     def value(self, program: ColumnGeneration, priced: PricedValues) -> float:
         """q(root), on the safe side: each step is shrunk by more than its rounding."""
         graph, q = program.graph, [0.0] * len(self.node)
+        # Children are numbered after their parents, so that one pass backwards evaluates the recursion of the theorem.
         for t in range(len(q) - 1, -1, -1):
             v, decision = self.node[t], self.decision[t]
             if decision == UNDECIDED:
@@ -145,7 +148,7 @@ class LeafMixture:
     def votes(self, partial: PartialPolicy, choices: list[LongArray], i: int) -> dict[int, float]:
         """What the columns that are mixed at the i-th leaf would do there, each decision with its share."""
         v, result = partial.node[self.leaves[i]], dict[int, float]()
-        for k in np.flatnonzero(self.share[i] > SLIGHT).tolist():
+        for k in np.flatnonzero(self.share[i] > LP_ZERO).tolist():
             decision = int(choices[k][v])
             result[decision] = result.get(decision, 0.0) + float(self.share[i, k])
         return result
@@ -179,7 +182,7 @@ class ColumnPool:
         """Part of the risks that mixtures may use up."""
         self.symmetric = is_exchangeable(self.graph.tables.task)
         for column, share in zip(mixture.columns, mixture.share, strict=True):
-            if share > SLIGHT:
+            if share > LP_ZERO:
                 self.add(column.choice)
 
     def add(self, choice: LongArray) -> None:
@@ -209,7 +212,7 @@ class ColumnPool:
 
     def mix(self, partial: PartialPolicy) -> LeafMixture:
         """The cheapest mixture within the risks, which may be exceeded at a high price."""
-        leaves, n, unsafe = partial.leaves, len(self.program.group_size), UNSAFE * self.search.unit
+        leaves, n, unsafe = partial.leaves, len(self.program.group_size), RISK_PENALTY * self.search.unit
         spent = self.spent(partial)
         if not leaves:
             value = float(spent[:n].max()) + unsafe * float(np.maximum(0.0, spent[n:] - self.room).sum())
@@ -228,7 +231,7 @@ class ColumnPool:
         for turn in range(rounds):
             if mixed.value - float(best[0]) <= enough * mixed.value or float(best[0]) >= target:
                 break
-            prices = mixed.prices.towards(best[1], 0.5) if turn % 3 else mixed.prices
+            prices = 0.5 * mixed.prices + 0.5 * best[1] if turn % 3 else mixed.prices
             lower = self.add_best(partial, prices)
             if lower > best[0]:
                 best = lower, prices
@@ -244,8 +247,8 @@ class ColumnPool:
     def forget(self, mixed: LeafMixture) -> LeafMixture:
         """Leave columns out of the pool that are not used, except for the newest."""
         # Without leaves nothing is used, and the newest stay.
-        used: BoolArray = mixed.share.max(axis=0, initial=0.0) > SLIGHT
-        used[-NEWEST:] = True
+        used: BoolArray = mixed.share.max(axis=0, initial=0.0) > LP_ZERO
+        used[-NUM_NEWEST:] = True
         keep = np.flatnonzero(used)
         self.choices, self.outcomes = [self.choices[k] for k in keep], [self.outcomes[k] for k in keep]
         return replace(mixed, share=mixed.share[:, keep])
@@ -267,6 +270,7 @@ class ColumnPool:
         result: list[int] = []
         seen: set[bool] = set()
         for d in decisions:
+            # A decision about a hypothesis that nothing named so far stands for all such decisions of its kind.
             name = self.hypothesis(d)
             fresh = name is not None and name not in named
             if not fresh or (d >= 0) not in seen:
@@ -317,6 +321,7 @@ def bound_by_branching(
     queue: list[tuple[Fraction, int, PartialPolicy, BranchBound]] = [(mixture.lower, 0, PartialPolicy(), root)]
     number = 0
     for _ in range(branches):
+        # Best first: only raising the least bound of the list raises what is proved.
         lower, _, partial, found = queue[0]
         t = pool.find_leaf(partial, pool.mix(partial))
         if t is None or float(lower) >= target:

@@ -27,13 +27,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast, final
+from typing import Any, TypeAlias, cast, final
 
 import numpy as np
 from scipy.optimize import linprog  # pyright: ignore[reportUnknownVariableType]
 from scipy.sparse import csr_array
 
-from ascertain.kernels.planning.controllers import SHRINK, accumulate_visits
+from ascertain.kernels.planning.controllers import accumulate_visits
 from ascertain.planning.belief_graph import BeliefGraph
 from ascertain.planning.controller import ABSTAIN
 from ascertain.planning.lagrangian import SAFETY, solve_stopping
@@ -41,27 +41,14 @@ from ascertain.types import BoolArray, FloatArray, LongArray
 
 MAX_VISIT_SWEEPS = 200
 """Sweeps after which what is still on its way through a policy's nodes is taken to abstain: it is close to nothing."""
-UNSAFE = 100.0
+Prices: TypeAlias = FloatArray
+"""One row each for weights, prices of wrong answers and of abstentions; one column for each group."""
+RISK_PENALTY = 100.0
 """What exceeding a risk by as much again costs a mixture, in units of the dearest column: more than it ever saves."""
-SLIGHT = 1e-9
+LP_ZERO = 1e-9
 """Entries of a linear program below this are taken for zero, and shares of a mixture too: the solver is no finer."""
 FIRST_PRICES = (0.25, 1.0, 4.0)
 """Prices of a wrong answer, times 1/alpha, of the first columns: one rash, one about right, one careful."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Prices:
-    """One row each for weights, prices of wrong answers and of abstentions; one column for each group."""
-
-    table: FloatArray
-
-    def towards(self, other: Prices, part: float) -> Prices:
-        return Prices((1 - part) * self.table + part * other.table)
-
-    def dearer(self, factor: float) -> Prices:
-        """The same weights, with risks dearer by a factor."""
-        return Prices(self.table * np.array([[1.0], [factor], [factor]]))
 
 
 @final
@@ -127,34 +114,22 @@ class ColumnGeneration:
         """Errors and abstentions are counted in units of the risks in the master program."""
 
     def solve(self, prices: Prices, forbidden: BoolArray | None = None) -> Column:
-        """The best column at these prices; see `value_nodes` for what is forbidden."""
+        """The best column at these prices; see `solve_stopping` for what is forbidden."""
         found = self.value_nodes(prices, forbidden)
         return self.column_of(found.choice, self.bound(float(found.value[0]), prices))
 
     def value_nodes(self, prices: Prices, forbidden: BoolArray | None = None) -> PricedValues:
-        """What every node is worth at these prices, from below, and what is best there.
-
-        Where `forbidden[v, 0]` a policy may not stop, and where `forbidden[v, 1 + k]` not ask option k.
-        """
+        """What every node is worth at these prices, from below, and what is best there."""
         graph = self.graph
-        w, wrong, abstain = prices.table[:, self.group]
+        w, wrong, abstain = prices[:, self.group]
         mass: FloatArray = graph.weight @ w
         leave: FloatArray = graph.weight @ abstain
         missed: FloatArray = (graph.weight * wrong) @ self.misses
         said: LongArray = missed.argmin(axis=1)
-        answer = missed[np.arange(len(said)), said]
-        stop = np.minimum(answer, leave)
-        # Asking on at a terminal node would cost its mass at least, whatever came of it. Where nodes were left out
-        # there is no such thing: it would draw all policies to where nothing is known any more.
-        ask_on = graph.tables.cost.min() * mass
-        stop = np.where(graph.terminal & graph.has_all_actions, np.minimum(stop, ask_on), stop) * SHRINK
-        option = graph.option
-        if forbidden is not None:
-            option = np.where(forbidden[:, 1:], -1, option).astype(np.int32)
-            stop = np.where(forbidden[:, 0] & (option >= 0).any(axis=1), np.inf, stop)
-        value = np.zeros(graph.size)
-        asked = solve_stopping(graph, option, mass, stop, value)
-        choice = np.where(asked >= 0, asked, np.where(answer <= leave, -1 - said, ABSTAIN))
+        answer, value = missed[np.arange(len(said)), said], np.zeros(graph.size)
+        # Where nodes were left out nobody asks on at a terminal node: it would draw all policies to where nothing is
+        # known any more.
+        choice = solve_stopping(graph, mass, (said, answer), leave, value, forbidden, graph.has_all_actions)
         return PricedValues(mass, leave, missed, value, choice)
 
     def column_of(self, choice: LongArray, lower: Fraction) -> Column:
@@ -170,9 +145,10 @@ class ColumnGeneration:
 
     def bound(self, value: float, prices: Prices) -> Fraction:
         """What the value at the start proves, on the safe side, of the policies that the graph leaves room for."""
+        # Exact sums of the float prices: whatever they are, the bound they prove is computed without rounding.
         sizes = [Fraction(float(m)) for m in self.group_size]
         weight, wrong, abstain = (
-            sum((m * Fraction(float(p)) for m, p in zip(sizes, row, strict=True)), Fraction(0)) for row in prices.table
+            sum((m * Fraction(float(p)) for m, p in zip(sizes, row, strict=True)), Fraction(0)) for row in prices
         )
         if weight == 0:
             return Fraction(0)
@@ -190,6 +166,7 @@ class ColumnGeneration:
     def achieve(self, choice: LongArray, visits: FloatArray, left: FloatArray) -> FloatArray:
         """(cost, wrong, abstain) for each group, as far as the graph knows; what is left on its way abstains."""
         seen = visits[:, None] * self.graph.weight
+        # visits[v] * weight[v, h] is the expected number of times that v is met under h.
         asks, quits = choice >= 0, choice == ABSTAIN
         asked = self.graph.option[np.arange(len(choice)), np.maximum(choice, 0)]
         spent = (np.where(asks, self.graph.tables.cost[asked], 0.0)[:, None] * seen).sum(axis=0)
@@ -212,7 +189,7 @@ class ColumnGeneration:
             # Two of three rounds stay half-way to the best prices so far, against oscillation; the third is free.
             value, _, prices = self.mix(found)
             if best is not None and turn % 3:
-                prices = prices.towards(best[1], 0.5)
+                prices = 0.5 * prices + 0.5 * best[1]
             column = self.solve(prices, forbidden)
             if best is None or column.lower > best[0]:
                 best = column.lower, prices
@@ -226,7 +203,7 @@ class ColumnGeneration:
     def uniform_prices(self, size: float) -> Prices:
         """The same prices for all: wrong answers at about what they cost at the optimum."""
         w = np.full(len(self.group_size), 1.0 / self.group_size.sum())
-        return Prices(np.array([w, w * size / float(self.alpha), w * 30.0 * self.graph.tables.cost.max()]))
+        return np.array([w, w * size / float(self.alpha), w * 30.0 * self.graph.tables.cost.max()])
 
     def mix(self, columns: list[Column]) -> tuple[float, FloatArray, Prices]:
         """What the cheapest mixture of columns within the risks costs, its shares, and its multipliers as prices."""
@@ -234,7 +211,7 @@ class ColumnGeneration:
         count, n = len(columns), len(self.group_size)
         achieved = (stack * self.scale[None, :, None]).reshape(1, count, 3 * n)
         limit = np.concatenate([np.zeros(n), np.ones(2 * n)])
-        value, share, prices = self.solve_master(achieved, limit, UNSAFE * (1 + stack[:, 0].max()))
+        value, share, prices = self.solve_master(achieved, limit, RISK_PENALTY * (1 + stack[:, 0].max()))
         return value, share[0], prices
 
     def solve_master(self, achieved: FloatArray, limit: FloatArray, unsafe: float) -> tuple[float, FloatArray, Prices]:
@@ -249,7 +226,8 @@ class ColumnGeneration:
         places, count, width = achieved.shape
         n, total = width // 3, places * count
         rows = achieved.reshape(total, width).T
-        matrix = np.hstack([np.where(rows < SLIGHT, 0.0, rows), np.zeros((width, 1)), -np.eye(width)[:, n:]])
+        # Unknowns: the shares of all columns at all places, z, and one excess for each risk of each group.
+        matrix = np.hstack([np.where(rows < LP_ZERO, 0.0, rows), np.zeros((width, 1)), -np.eye(width)[:, n:]])
         matrix[:n, total] = -1.0
         goal = np.concatenate([np.zeros(total), [1.0], np.full(2 * n, unsafe)])
         sums = np.zeros((places, matrix.shape[1]))
@@ -261,9 +239,11 @@ class ColumnGeneration:
         if found.x is None or found.ineqlin.marginals is None or found.status not in (0, 4):
             # Too hard for floats, which happens where columns are nearly alike: any prices prove something.
             return math.inf, np.full((places, count), 1.0 / count), self.uniform_prices(1.0)
+        # Multipliers of "<=" rows are at most 0 in HiGHS; their negatives are prices, up to rounding errors.
         dual = np.maximum(0.0, -np.asarray(found.ineqlin.marginals, dtype=np.float64)).reshape(3, n)
+        # Without any weight the bound would say nothing: all groups are then taken to weigh alike.
         if not dual[0].any():
             dual = np.vstack([np.full((1, n), 1.0 / n), dual[1:]])
         # A group counts as often as it has members, and its row is their average.
-        prices = Prices(dual * self.scale[:, None] / self.group_size[None, :] / dual[0].sum())
+        prices: Prices = dual * self.scale[:, None] / self.group_size[None, :] / dual[0].sum()
         return float(found.fun), np.asarray(found.x[:total], dtype=np.float64).reshape(places, count), prices

@@ -42,6 +42,7 @@ from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Action, Reading
 
 Split: TypeAlias = Literal["uniform", "best"]
+"""How alpha is divided among the tests on a path."""
 GRID = 48
 """Parts that alpha is cut into: divisible by two and three, so that the usual splits are among the choices."""
 PARTS = (48, 24, 16, 12, 8, 6, 4, 3, 2, 1)
@@ -175,6 +176,7 @@ class _Composition:
     def question(self, site: _Site, loop: tuple[Action, ...]) -> Task:
         """Which part? on a plant that stays where it is; laws that one part has several of stay apart."""
         model, action = self.task.model, site.action
+        # Members of one part that share a law are one hypothesis of the node.
         state_of = {(self.part_of(site, s), int(model.behaviour[s, action])): s for _, s in site.members}
         kinds = sorted(state_of)
         law_of = [tuple(sorted(model.reading_law(state_of[kind], action).items())) for kind in kinds]
@@ -226,6 +228,7 @@ class _Composition:
             site, price = self.sites[i], {0: 0.0}
             if site.is_test:
                 price = {p: self.price(i, loops[i], p) for p in PARTS}
+            # The dearest child counts, as paths share nothing but the nodes above.
             row: list[tuple[float, int]] = []
             for g in range(GRID + 1):
                 found = [
@@ -277,6 +280,7 @@ class _Composition:
         return value(i) + max((self.largest_path(value, j) for j in self.sites[i].children), default=Fraction(0))
 
     def own_path(self, i: int, h: int, tests: list[NodeTest]) -> Fraction:
+        # Theorem 3.3: on its own path the truth pays what its own part costs at each node.
         own, children = self.node_cost(tests[i], h), self.sites[i].children
         return own + (self.own_path(children[tests[i].part[h]], h, tests) if children else Fraction(0))
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from ascertain.kernels.planning.controllers import push_forward
 from ascertain.planning.belief_graph import BeliefGraph
-from ascertain.planning.information_state import NOWHERE
+from ascertain.policy.automaton import NOWHERE
 from ascertain.policy.policy import Abstain, Answer, Ask, Decision
 from ascertain.types import FloatArray, LongArray, Reading
 
@@ -167,6 +167,7 @@ class _Chain:
         while len(frontier):
             layer = [self.expand(frontier, y) for y in range(self.tables.num_readings)]
             edges += layer
+            # Breadth first over points: each is expanded once, for all readings.
             fresh = np.unique(np.concatenate([target[target >= 0] for _, target, _ in layer]))
             frontier = fresh[~seen[fresh]]
             seen[frontier] = True
@@ -178,6 +179,8 @@ class _Chain:
         self.source = np.searchsorted(known, source).astype(np.int64)
         self.target = np.where(target >= 0, np.searchsorted(known, target), self.sink).astype(np.int64)
         self.chance: FloatArray = np.concatenate([edge[2] for edge in edges])
+        # The error bound of the module docstring, for one step: roundings of the sums into a point, of the products,
+        # and of the sums over all points.
         edges_into = int(np.bincount(self.target, minlength=self.sink + 1).max())
         self.error_of_step = (edges_into + 4 + self.sink) * _U
         node = known // (self.tables.num_slots * self.num_states)
@@ -230,6 +233,7 @@ class _Chain:
 
     def upper_bounds(self) -> tuple[Fraction, Fraction, Fraction]:
         """On wrong, abstain and cost, if the controller abstains now wherever it has not ended."""
+        # Relative errors of t steps add up; twice their sum covers the higher orders (n u is far below 1/2).
         factor = 1 + Fraction(2 * (self.taken + 2) * self.error_of_step)
         abstained = Fraction(self.abstained) + Fraction(self.left)
         return Fraction(self.wrong) * factor, abstained * factor, Fraction(self.cost) * factor

@@ -25,7 +25,7 @@ import numpy as np
 from ascertain.planning.belief_graph import BeliefGraph, policy_graph
 from ascertain.planning.branch_and_bound import (
     IDLE,
-    SETTLED,
+    UNANIMOUS,
     UNDECIDED,
     BranchBound,
     ColumnPool,
@@ -34,21 +34,22 @@ from ascertain.planning.branch_and_bound import (
 )
 from ascertain.planning.column_generation import ColumnGeneration, Mixture
 from ascertain.planning.controller import CertifiedController, fit_horizon
-from ascertain.planning.information_state import NOWHERE
+from ascertain.policy.automaton import NOWHERE
 from ascertain.types import FloatArray, LongArray
 
-MARGINS = (0.999, 0.995, 0.99, 0.987, 0.983, 0.98, 0.97, 0.95)
+ALPHA_FRACTIONS = (0.999, 0.995, 0.99, 0.987, 0.983, 0.98, 0.97, 0.95)
 """Parts of alpha that may be used up, as far as foreseen: evaluation finds up to a twentieth more."""
-DEARER = (0.7, 1.5, 3.0, 10.0)
+RISK_PRICE_FACTORS = (0.7, 1.5, 3.0, 10.0)
 """How much dearer risks are for columns that are added before assigning: what just exceeds a risk needs a way out."""
-ROOMS = (0.998, 0.97)
+RISK_FRACTIONS = (0.998, 0.97)
 """Parts of the risks that the mixtures of a dive may use up: nearly all, and less where no policy came of that."""
 MAX_REASSIGNMENTS = 400
 """Changes of the column of one leaf: about as many as there are leaves."""
-CLEAR = 0.95
+CLEAR_MAJORITY = 0.95
 """Where one decision has a larger share of the votes than this no other is tried."""
-RARE = 1e-3
-"""Leaves that are met less often than this are left undecided: what is done there hardly changes the cost."""
+RARE_VISITS = 1e-3
+"""Leaves, or nodes, that are met less often than this may be left undecided: what is done there hardly changes the
+cost."""
 
 
 @final
@@ -63,7 +64,8 @@ class Derandomisation:
 
     def run(self) -> CertifiedController | None:
         """The best policy found that keeps to the risks, if any; a dive that leaves too little room is made anew."""
-        for room in ROOMS:
+        # A little room is left, because belief graphs forget some evidence and evaluation finds more risk.
+        for room in RISK_FRACTIONS:
             self.pool.room = room
             found = self.attempt()
             if found is not None:
@@ -72,10 +74,11 @@ class Derandomisation:
 
     def attempt(self) -> CertifiedController | None:
         partial, column_of = self.refine(*self.dive())
-        for factor in DEARER:
-            self.pool.add(self.program.value_nodes(self.prices.dearer(factor)).choice)
+        for factor in RISK_PRICE_FACTORS:
+            dearer = self.prices * np.array([[1.0], [factor], [factor]])
+            self.pool.add(self.program.value_nodes(dearer).choice)
         best: CertifiedController | None = None
-        for margin in MARGINS:
+        for margin in ALPHA_FRACTIONS:
             assigned = self.assign(partial, column_of, margin)
             graph, choice = self.write_out(partial, dict(zip(partial.leaves, assigned, strict=True)))
             found = fit_horizon(graph, choice, self.program.alpha, self.program.beta)
@@ -89,12 +92,11 @@ class Derandomisation:
         while len(mixed.leaves) < self.max_leaves:
             mixed = self.pool.forget(mixed)
             agreed, disputed = self.find_mixed_leaves(partial, mixed)
+            for t, decision in agreed:
+                partial = partial.decide(self.program, t, decision)
             if not agreed and disputed is None:
                 break
-            if agreed:
-                for t, decision in agreed:
-                    partial = partial.decide(self.program, t, decision)
-            elif disputed is not None:
+            if not agreed and disputed is not None:
                 partial = self.decide(partial, *disputed)
             mixed = self.pool.mix(partial)
         return partial, self.pool.forget(mixed)
@@ -111,12 +113,12 @@ class Derandomisation:
         top = 0.0
         for i, t in enumerate(mixed.leaves):
             often = partial.probability(self.program, t)
-            if float(mixed.share[i].max()) > SETTLED or often < RARE:
+            if float(mixed.share[i].max()) > UNANIMOUS or often < RARE_VISITS:
                 continue
             votes = mixed.votes(partial, self.pool.choices, i)
             decision = max(votes, key=lambda d: votes[d])
             apart = (1 - votes[decision]) * often
-            if votes[decision] <= SETTLED:
+            if votes[decision] <= UNANIMOUS:
                 top = max(top, often)
                 disputed = (apart, t, votes) if disputed is None or apart > disputed[0] else disputed
             elif decision >= 0:
@@ -133,7 +135,7 @@ class Derandomisation:
         likely = likely or [d for d in pool.list_decisions(partial, t) if d != IDLE] or ranked
         likely = pool.represent(partial, likely)
         tried: list[tuple[BranchBound, PartialPolicy]] = []
-        for decision in likely[: 1 if votes.get(likely[0], 0.0) > CLEAR else 3]:
+        for decision in likely[: 1 if votes.get(likely[0], 0.0) > CLEAR_MAJORITY else 3]:
             longer = partial.decide(self.program, t, decision)
             tried.append((pool.bound(longer, self.rounds, self.prices), longer))
         found, longer = min(tried, key=lambda one: one[0].mixed.value)
@@ -143,11 +145,12 @@ class Derandomisation:
     def refine(self, partial: PartialPolicy, mixed: LeafMixture) -> tuple[PartialPolicy, dict[int, int]]:
         """Leaves that are met often decided as their column would; and the column of each leaf."""
         column_of = {t: int(k) for t, k in zip(mixed.leaves, mixed.share.argmax(axis=1).tolist(), strict=True)}
+        # The list grows while it is walked: leaves that a decision makes are looked at in their turn.
         queue = list(column_of)
         for t in queue:
             decision = int(self.pool.choices[column_of[t]][partial.node[t]])
             full = len(column_of) >= 2 * self.max_leaves
-            if decision < 0 or full or partial.probability(self.program, t) < 3 * RARE:
+            if decision < 0 or full or partial.probability(self.program, t) < 3 * RARE_VISITS:
                 continue
             partial = partial.decide(self.program, t, decision)
             column = column_of.pop(t)

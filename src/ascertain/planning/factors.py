@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias, final
 
+from ascertain.bounds.plant import AFFINE
 from ascertain.errors import LimitError
 from ascertain.model.boolean import Gate
 from ascertain.model.expression import Expression
@@ -28,8 +29,6 @@ from ascertain.types import Action, State
 
 Form: TypeAlias = tuple[int, int]
 """(mask, constant): the parity of the bits in the mask, plus the constant."""
-AFFINE = frozenset({"xor", "cnot", "not", "copy", "set", "clear"})
-"""The gates whose result is a parity of bits plus a constant; toffoli and its like are not among them."""
 
 
 @final
@@ -62,16 +61,17 @@ def find_factors(question: PlantTask) -> Factors | None:
     taps = {a: transform(commands[a].gates, (1 << commands[a].tap, 0)) for a in question.actions}
     _check_reading(question, taps)
     order = sorted(taps, key=lambda a: (question.cost[a], a))
-    kept = _independent([(a, taps[a]) for a in order])
+    independent, rows = _eliminate([taps[a][0] for a in order])
+    kept = [(order[i], taps[order[i]]) for i in independent]
     targets, centre = _wanted(question)
     used: set[int] = set()
     for mask in targets:
-        combination = _express(mask, [form[0] for _, form in kept])
-        if combination is None:
+        left, made = _reduce(mask, rows)
+        if left:
             return None
-        used |= combination
+        used |= {i for i in range(len(kept)) if made >> i & 1}
     asks_nominal = isinstance(question.rule, ExpressionRule | NominalRule)
-    if asks_nominal and len(_independent([(0, (t, 0)) for t in targets])) < len(used):
+    if asks_nominal and len(_eliminate(targets)[0]) < len(used):
         raise LimitError("the nominal bits are fewer than the forms they are sums of; that is not a product of tests")
     chosen = [kept[i] for i in sorted(used)]
     forms = tuple(form for _, form in chosen)
@@ -119,34 +119,26 @@ def _check_reading(question: PlantTask, taps: dict[Action, Form]) -> None:
                 raise LimitError(f"command {names[a]!r} changes what {names[b]!r} reads, so the plant has no factors")
 
 
-def _independent(forms: Sequence[tuple[Action, Form]]) -> list[tuple[Action, Form]]:
-    """The first forms that are not sums of earlier ones; constants are left out."""
-    rows: list[int] = []  # reduced forms, no two with the same leading bit
-    kept: list[tuple[Action, Form]] = []
-    for action, form in forms:
-        left = form[0]
-        for row in rows:
-            left = min(left, left ^ row)
+def _eliminate(masks: Sequence[int]) -> tuple[list[int], list[tuple[int, int]]]:
+    """Which masks are not sums of earlier ones, and their reduced forms, for `_reduce`; constants are left out."""
+    kept: list[int] = []
+    rows: list[tuple[int, int]] = []
+    for i, mask in enumerate(masks):
+        left, made = _reduce(mask, rows)
         if left:
-            rows.append(left)
-            kept.append((action, form))
-    return kept
+            rows.append((left, made ^ 1 << len(kept)))
+            kept.append(i)
+    return kept, rows
 
 
-def _express(mask: int, forms: Sequence[int]) -> set[int] | None:
-    """The independent forms that sum to the mask; None when none do."""
-    rows: list[tuple[int, int]] = []  # a reduced form, and the forms it is the sum of
-    for i, form in enumerate(forms):
-        left, made = form, 1 << i
-        for row, using in rows:
-            if left ^ row < left:
-                left, made = left ^ row, made ^ using
-        rows.append((left, made))
+def _reduce(mask: int, rows: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """What is left of a mask once reduced forms are added, and which masks that makes it the sum of, as bits."""
+    # No two reduced forms have the same leading bit, so that adding one helps exactly where it makes a smaller number.
     left, made = mask, 0
     for row, using in rows:
         if left ^ row < left:
             left, made = left ^ row, made ^ using
-    return None if left else {i for i in range(len(forms)) if made >> i & 1}
+    return left, made
 
 
 def _dual_basis(forms: Sequence[int], wanted: Sequence[int]) -> tuple[State, ...]:

@@ -10,7 +10,6 @@ from ascertain.bounds.divergence import relative_entropy, round_up
 from ascertain.bounds.information import PairwiseBound
 from ascertain.bounds.pairs import PairBound
 from ascertain.planning.factors import Factors
-from ascertain.quotients.obstruction import Obstruction
 from ascertain.task.canonical import fraction_text
 from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
@@ -42,11 +41,6 @@ class HardestPair:
         }
 
 
-def explain_obstruction(obstruction: Obstruction) -> HardestPair:
-    """The pair that no experiment tells apart."""
-    return HardestPair(obstruction.names, obstruction.labels, obstruction.sentence)
-
-
 def explain_information(task: Task, bound: PairwiseBound) -> HardestPair | None:
     """The pair of the pairwise bound; None where no pair bounds anything."""
     if bound.pair is None or bound.place is None:
@@ -57,9 +51,9 @@ def explain_information(task: Task, bound: PairwiseBound) -> HardestPair | None:
     readings = [
         (task.model.readings[y], law.get(y, Fraction(0)), other.get(y, Fraction(0))) for y in sorted({*law, *other})
     ]
-    pair = _names(task, bound.pair)
+    pair, labels = _describe(task, bound.pair)
     where = f"{action!r}" if (states[s], states[t]) == pair else f"{action!r} in {states[s]!r} against {states[t]!r}"
-    return _explain(pair, _labels(task, bound.pair), action, where, readings, bound.rate)
+    return _explain(pair, labels, action, where, readings, bound.rate)
 
 
 def explain_pairs(task: Task, bound: PairBound) -> HardestPair | None:
@@ -68,7 +62,7 @@ def explain_pairs(task: Task, bound: PairBound) -> HardestPair | None:
         return None
     word = ", ".join(task.model.actions[a] for a in bound.word)
     why = f"nothing cheaper than {word} tells the two apart, which costs {fraction_text(bound.value)}"
-    return HardestPair(_names(task, bound.pair), _labels(task, bound.pair), why)
+    return HardestPair(*_describe(task, bound.pair), why)
 
 
 def explain_factors(question: PlantTask, factors: Factors) -> HardestPair:
@@ -101,11 +95,7 @@ def _explain(
     return HardestPair(states, labels, why, action, tuple(readings), rate)
 
 
-def _names(task: Task, pair: tuple[int, int]) -> tuple[str, str]:
-    h, g = (task.model.states[int(task.state[k])] for k in pair)
-    return h, g
-
-
-def _labels(task: Task, pair: tuple[int, int]) -> tuple[str, str]:
-    h, g = (task.labels[int(task.label[k])] for k in pair)
-    return h, g
+def _describe(task: Task, pair: tuple[int, int]) -> tuple[tuple[str, str], tuple[str, str]]:
+    """The names of the states of two hypotheses, and their labels."""
+    (s, t), (k, m) = ([int(table[h]) for h in pair] for table in (task.state, task.label))
+    return (task.model.states[s], task.model.states[t]), (task.labels[k], task.labels[m])

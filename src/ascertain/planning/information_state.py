@@ -55,8 +55,6 @@ IMPOSSIBLE = 1 << 60
 """The penalty of a reading of probability zero: added to any other penalty it still fits into 63 bits."""
 ELIMINATED = 1 << 59
 """The penalty of an eliminated hypothesis: 2^29 nats, far above every real sum, and below IMPOSSIBLE."""
-NOWHERE = -1
-"""In a table: there is no such state, node or option."""
 
 
 @final
@@ -136,6 +134,7 @@ def is_exchangeable(task: Task) -> bool:
     if not (model.successor[states] == states[:, None]).all():
         return False
     behaviour = model.behaviour[states]
+    # One law on the diagonal, another one off it: sensor i knows hypothesis i and no other.
     wanted = np.full_like(behaviour, behaviour[1, 0])
     np.fill_diagonal(wanted, behaviour[0, 0])
     return np.array_equal(behaviour, wanted)

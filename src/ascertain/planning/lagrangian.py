@@ -39,6 +39,7 @@ Markov Decision Processes (1999).
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -47,13 +48,13 @@ import numpy as np
 
 from ascertain.errors import LimitError
 from ascertain.kernels.planning.controllers import SHRINK, choose_options, iterate_values
-from ascertain.planning.belief_graph import AbstractActionFilter, BeliefGraph, build_graph, unroll_in_time
+from ascertain.planning.belief_graph import AbstractActionFilter, BeliefGraph, GraphBuilder, unroll_in_time
 from ascertain.planning.controller import ABSTAIN, CertifiedController, FiniteStateController, fit_horizon
 from ascertain.planning.information_state import UNIT, LikelihoodTables, Slots, tabulate_likelihoods
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.planning.pruning import MAX_STATES, MostInformative, SingleAction, build_likely_graph
 from ascertain.task.task import Task
-from ascertain.types import FloatArray, IntArray, LongArray
+from ascertain.types import BoolArray, FloatArray, LongArray
 
 MAX_SWEEPS = 4000
 """Sweeps of value iteration: stopping early only weakens a bound, and graphs at usual risks need a few hundred."""
@@ -65,8 +66,8 @@ PRICE_STEPS = range(-16, 33)
 """Prices of a wrong answer, in quarters of a nat from 1/alpha: where the risk meets alpha the price is about that."""
 BOUND_STEPS = (-10, 2)
 """Prices, counted from the first careful one, that lower bounds are taken at: the best lies a little below it."""
-HARDLY_EVER, TIMES = 1e6, 3.0
-"""An abstention costs TIMES the cost of a policy that hardly ever abstains, one found at the price HARDLY_EVER."""
+HIGH_ABSTAIN_PRICE, ABSTAIN_PRICE_RATIO = 1e6, 3.0
+"""An abstention costs three times what a policy costs that hardly ever abstains, which is found at the first price."""
 
 
 @final
@@ -101,26 +102,41 @@ class LagrangianProgram:
         """The best policy at these prices. `below`: a solution at prices that are not higher, to start from."""
         graph = self.graph
         answer, leave = wrong * self.rivals, abstain * self.mass
-        stop = np.minimum(answer, leave)
-        # Asking on at a terminal node would cost its mass at least, whatever came of it.
-        ask_on = graph.tables.cost.min() * self.mass
-        stop = np.where(graph.terminal, np.minimum(stop, ask_on), stop) * SHRINK
         value = np.zeros(graph.size) if below is None else below.value.copy()
-        asked = solve_stopping(graph, graph.option, self.mass, stop, value)
-        choice = np.where(asked >= 0, asked, np.where(answer <= leave, -1 - self.said, ABSTAIN))
+        choice = solve_stopping(graph, self.mass, (self.said, answer), leave, value)
+        # Weak duality: the value for each unit of weight, less what the risks may cost at these prices.
         mean = Fraction(float(value[0])) / Fraction(self.total) * SAFETY
         return LagrangianSolution(value, choice, mean - Fraction(wrong) * self.alpha - Fraction(abstain) * self.beta)
 
 
 def solve_stopping(
-    graph: BeliefGraph, option: IntArray, mass: FloatArray, stop: FloatArray, value: FloatArray
+    graph: BeliefGraph,
+    mass: FloatArray,
+    best_answer: tuple[LongArray, FloatArray],
+    leave: FloatArray,
+    value: FloatArray,
+    forbidden: BoolArray | None = None,
+    may_ask_on: bool = True,
 ) -> LongArray:
-    """Raise `value` from below to the solution where stopping costs `stop[v]`; the best options, -1 for stopping."""
+    """Raise `value` from below to the solution of the stopping problem; the best choices, as in a controller.
+
+    `best_answer` is the label to answer at each node and what that costs, `leave` what abstaining costs. Where
+    `forbidden[v, 0]` a policy may not stop, and where `forbidden[v, 1 + k]` not ask option k.
+    """
+    said, answer = best_answer
+    stop = np.minimum(answer, leave)
+    if may_ask_on:
+        # Asking on at a terminal node would cost its mass at least, whatever came of it.
+        stop = np.where(graph.terminal, np.minimum(stop, graph.tables.cost.min() * mass), stop)
+    stop, option = stop * SHRINK, graph.option
+    if forbidden is not None:
+        option = np.where(forbidden[:, 1:], -1, option).astype(np.int32)
+        stop = np.where(forbidden[:, 0] & (option >= 0).any(axis=1), np.inf, stop)
     arguments = (option, graph.child, graph.factor, mass, graph.tables.cost, stop, value)
     iterate_values(*arguments, TOLERANCE, MAX_SWEEPS)
-    choice = np.empty(graph.size, dtype=np.int64)
-    choose_options(*arguments, choice)
-    return choice
+    asked = np.empty(graph.size, dtype=np.int64)
+    choose_options(*arguments, asked)
+    return np.where(asked >= 0, asked, np.where(answer <= leave, -1 - said, ABSTAIN))
 
 
 def start_penalties(weights: FloatArray) -> tuple[LongArray, float]:
@@ -134,11 +150,13 @@ def start_penalties(weights: FloatArray) -> tuple[LongArray, float]:
 @final
 @dataclass(frozen=True, eq=False)
 class PricedPolicy:
-    """The best policy of a price search, if any keeps to the risk, and the best lower bound that was proved."""
+    """The best policy that was found, if any keeps to alpha and beta, and the best lower bounds that were proved."""
 
     best: CertifiedController | None
     lower: Fraction | None
-    """None where the graph was pruned."""
+    """For mixtures of policies too; None where the graph was pruned."""
+    branched: Fraction | None = None
+    """For policies that draw nothing at random, where branch and bound was used; never below `lower`."""
 
 
 def search_prices(
@@ -235,28 +253,23 @@ class _PriceSearch:
 
     def build_graph(self, start: LongArray) -> BeliefGraph:
         """The graph that a policy of this risk needs: what is eliminated or terminal could hardly change an answer."""
-        tables, limits, n = self.tables, self.limits, self.tables.num_slots
+        limits, n, everything = self.limits, self.tables.num_slots, self.action_filter is None
+        # A hypothesis is dropped one nat beyond the evidence that n of them need at 1/alpha together, and a node ends
+        # where the other labels have a quarter of one's share of alpha.
         cap, rival_part = math.log(1 / self.alpha) + math.log(n) + 1.0, float(self.alpha) / (4 * n)
-        if self.action_filter is None:
-            return build_graph(tables, cap=cap, rival_part=rival_part, start=start, max_nodes=limits.max_nodes)
+        max_nodes = limits.max_nodes if everything else limits.max_likely_nodes
+
+        def begin() -> GraphBuilder:
+            return GraphBuilder(self.tables, cap, rival_part, self.action_filter, max_nodes)
+
+        if everything:
+            return begin().build(start)
+        # The rarer the nodes that are expanded the better the policy; the first graph that is small enough is taken.
         rare = float(self.beta) / n
         for least in (rare / 1_000, rare / 100, rare / 10):
-            try:
-                return build_likely_graph(
-                    tables,
-                    self.action_filter,
-                    cap=cap,
-                    rival_part=rival_part,
-                    start=start,
-                    least=least,
-                    remaining=rare / 4,
-                    max_nodes=limits.max_likely_nodes,
-                )
-            except LimitError:
-                continue
-        raise LimitError(
-            f"even the likely readings of this task lead to more than {limits.max_likely_nodes} information states"
-        )
+            with suppress(LimitError):
+                return build_likely_graph(begin(), start, least=least, remaining=rare / 4)
+        raise LimitError(f"even the likely readings of this task lead to more than {max_nodes} information states")
 
     def mix_in_time(
         self, graph: BeliefGraph, rash: LongArray, careful: FiniteStateController
@@ -266,6 +279,7 @@ class _PriceSearch:
             unrolled, node = unroll_in_time(graph, careful.choice, careful.horizon, self.limits.max_nodes // 4)
         except LimitError:
             return []
+        # The unrolled policy asks its one option (0) or ends; where the rash one would answer, it may answer instead.
         asks = unrolled.option[:, 0] >= 0
         choice = np.where(asks, 0, np.where(careful.choice[node] < 0, careful.choice[node], ABSTAIN))
         early = np.where(asks & (rash[node] < 0), rash[node], choice)
@@ -298,14 +312,16 @@ class _PriceGrid:
 
     def __init__(self, program: LagrangianProgram) -> None:
         self.program = program
+        # A price e times higher buys about one nat of evidence more, which divides the risk by e.
         middle = math.log(1 / program.alpha)
         self.prices = [math.exp(middle + step / 4) for step in PRICE_STEPS]
-        careful = program.solve(float(1 / program.alpha), HARDLY_EVER)
-        self.abstain = TIMES * float(careful.value[0]) / program.total
+        careful = program.solve(float(1 / program.alpha), HIGH_ABSTAIN_PRICE)
+        self.abstain = ABSTAIN_PRICE_RATIO * float(careful.value[0]) / program.total
         self.solved: dict[int, LagrangianSolution] = {}
 
     def solve(self, i: int) -> LagrangianSolution:
         if i not in self.solved:
+            # Values rise with the price, so those of a lower one are a start from below.
             below = max((j for j in self.solved if j < i), default=None)
             start = None if below is None else self.solved[below]
             self.solved[i] = self.program.solve(self.prices[i], self.abstain, start)

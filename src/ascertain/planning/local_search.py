@@ -115,6 +115,7 @@ class LocalSearch:
         self, choice: LongArray, visits: FloatArray, outcomes: FloatArray, tried: BoolArray
     ) -> tuple[float, int, int] | None:
         """The best change that was not tried: how good it seems, at which node, and to which decision."""
+        # The hypothesis that makes a node likeliest decides whether it is met at all.
         rows = np.flatnonzero(visits * self.graph.weight.max(axis=1) > RARELY_MET)
         best: tuple[float, int, int] | None = None
         for decision in [ABSTAIN, *range(-self.num_labels, 0), *range(self.num_options)]:

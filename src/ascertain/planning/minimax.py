@@ -22,9 +22,9 @@ looked for where the policy is not yet near the bound of mixtures.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
-from typing import final
 
 import numpy as np
 
@@ -33,37 +33,24 @@ from ascertain.planning.belief_graph import BeliefGraph, build_graph, restrict_g
 from ascertain.planning.branch_and_bound import bound_by_branching
 from ascertain.planning.column_generation import Column, ColumnGeneration, Mixture
 from ascertain.planning.controller import CertifiedController, fit_horizon
-from ascertain.planning.derandomisation import Derandomisation
+from ascertain.planning.derandomisation import RARE_VISITS, Derandomisation
 from ascertain.planning.information_state import Slots, smallest_slots, tabulate_likelihoods
+from ascertain.planning.lagrangian import PricedPolicy
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.planning.local_search import LocalSearch
 from ascertain.task.task import Task
 from ascertain.types import BoolArray, LongArray
 
-RARE = 1e-3
-"""Columns may disagree at nodes that are met less often than this: it hardly changes the cost."""
 FEW_NODES = 2_000
 """Beyond so many nodes fewer columns are improved, and fewer times, in proportion."""
 NEVER_MET = 1e-9
 """Nodes that all columns meet less often than this are left out of policies."""
-NEAR, CLOSE = Fraction(102, 100), Fraction(105, 100)
+TIGHT_RATIO, GOOD_RATIO = Fraction(102, 100), Fraction(105, 100)
 """Times the lower bound: a cost below the first leaves nothing to look for, one below the second no other policy."""
 ROUNDS, BOUND_ROUNDS = 10, 20
 """Rounds of column generation after a partial policy, for a policy and for a bound, which gains from more."""
-GENEROUS, SPARE = 4.0, 1.0
+WIDE_MARGIN, NARROW_MARGIN = 4.0, 1.0
 """Nats beyond 1/alpha that a hypothesis is remembered for, if there is room, and if there is not."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class MinimaxPolicy:
-    """The best policy found, if any keeps to alpha and beta, and the lower bounds that were proved."""
-
-    best: CertifiedController | None
-    lower: Fraction
-    """For mixtures of policies too."""
-    branched: Fraction
-    """For policies that draw nothing at random; never below `lower`."""
 
 
 def bound_by_column_generation(
@@ -78,28 +65,26 @@ def find_best_mixture(
 ) -> tuple[ColumnGeneration, Mixture]:
     """The best mixture of policies on a belief graph of at most `max_nodes` nodes; LimitError where there are more."""
     tables = tabulate_likelihoods(task, slots)
-    for more in (GENEROUS, SPARE):
+    for more in (WIDE_MARGIN, NARROW_MARGIN):
         cap = math.log(1 / alpha) + math.log(tables.num_slots) + more
         rival_part = float(alpha) * math.exp(1 - more) / (4 * tables.num_slots)
-        try:
+        with suppress(LimitError):
             graph = build_graph(tables, cap=cap, rival_part=rival_part, max_nodes=max_nodes)
-        except LimitError:
-            continue
-        program = ColumnGeneration(graph, alpha, beta)
-        return program, program.generate(_rounds(graph, limits))
+            program = ColumnGeneration(graph, alpha, beta)
+            return program, program.generate(_rounds(graph, limits))
     raise LimitError(f"the readings of this task lead to more than {max_nodes} different information states")
 
 
 def find_minimax_policy(
     task: Task, alpha: Fraction, beta: Fraction, limits: SearchLimits = DEFAULT_LIMITS
-) -> MinimaxPolicy:
+) -> PricedPolicy:
     """A minimax policy for a task about the start; LimitError where its belief graph with named slots is too large."""
     program, mixture = find_best_mixture(task, alpha, beta, limits, "named", limits.max_nodes)
     best = _find_policy(program, mixture, limits)
     branches = min(limits.max_branches, max(2, _repeats(program.graph, limits) // (3 * BOUND_ROUNDS)))
-    target = math.inf if best is None else float(best.cost / NEAR)
+    target = math.inf if best is None else float(best.cost / TIGHT_RATIO)
     branched = bound_by_branching(program, mixture, branches=branches, rounds=BOUND_ROUNDS, target=target)
-    return MinimaxPolicy(best, mixture.lower, branched)
+    return PricedPolicy(best, mixture.lower, branched)
 
 
 def _find_policy(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> CertifiedController | None:
@@ -115,7 +100,7 @@ def _find_policy(program: ColumnGeneration, mixture: Mixture, limits: SearchLimi
     if len(fewer.group_size) == len(fewer.group):
         restricted = replace(mixture, columns=columns)
         derandomised = Derandomisation(fewer, restricted, max_leaves=limits.max_leaves, rounds=ROUNDS).run()
-        if derandomised is not None and derandomised.cost <= CLOSE * mixture.lower:
+        if derandomised is not None and derandomised.cost <= GOOD_RATIO * mixture.lower:
             return derandomised
         found += [] if derandomised is None else [derandomised]
     improved = _Rounding(fewer, fewer.generate(_rounds(graph, limits), columns), limits).run()
@@ -189,7 +174,7 @@ class _Rounding:
         commonest = choice[met.argmax(axis=0), np.arange(self.graph.size)]
         apart = np.where(choice != commonest, met, 0.0).sum(axis=0)
         v = int(apart.argmax())
-        if apart[v] < RARE:
+        if apart[v] < RARE_VISITS:
             return None
         decision = int(commonest[v])
         forbidden[v] = True

@@ -37,16 +37,18 @@ import numpy.typing as npt
 
 from ascertain.errors import LimitError
 from ascertain.planning.belief_graph import AbstractActionFilter, BeliefGraph, GraphBuilder
-from ascertain.planning.information_state import NOWHERE, UNIT, LikelihoodTables, weights_of
+from ascertain.planning.information_state import UNIT, LikelihoodTables, weights_of
+from ascertain.policy.automaton import NOWHERE
 from ascertain.types import UNDEFINED, Action, BoolArray, FloatArray, IntArray, LongArray
 
 Number = TypeVar("Number", bound=np.generic)
+"""The kind of entries of an array."""
 
 MAX_NATS = 40.0
 """What a reading that excludes a state counts for: more than any evidence that a run needs at a usual alpha."""
 DISCOUNT = 0.85
 """The factor g for an action of mean cost: a sensor ten actions away still counts for a fifth."""
-MAX_SWEEPS = 200
+PROMISE_SWEEPS = 200
 """Sweeps that Q is improved for: 0.85^200 of the largest divergence is below the tolerance."""
 MAX_STATES = 300
 """Models with more states have too many pairs (s, t) for a table Q[s, t, a]."""
@@ -102,9 +104,10 @@ def promised_information(tables: LikelihoodTables) -> FloatArray:
     successor = np.maximum(tables.successor, 0)
     defined = tables.successor != UNDEFINED
     both = defined[:, None, :] & defined[None, :, :]
+    # An action of twice the mean cost is discounted twice: what counts is information for each unit of cost.
     discount = DISCOUNT ** (tables.cost / tables.cost.mean())
     promise = np.where(both, rate, 0.0)
-    for _ in range(MAX_SWEEPS):
+    for _ in range(PROMISE_SWEEPS):
         best = promise.max(axis=2)
         after = best[successor[:, None, :], successor[None, :, :]]
         new = np.where(both, rate + discount[None, None, :] * after, 0.0)
@@ -128,27 +131,19 @@ def divergences(tables: LikelihoodTables) -> FloatArray:
 
 
 def build_likely_graph(
-    tables: LikelihoodTables,
-    action_filter: AbstractActionFilter,
-    *,
-    cap: float,
-    rival_part: float,
-    start: LongArray | None = None,
-    least: float,
-    remaining: float,
-    max_nodes: int = 100_000,
+    builder: GraphBuilder, start: LongArray | None, *, least: float, remaining: float
 ) -> BeliefGraph:
     """The nodes that have probability `least` at some time, until at most `remaining` of it is not at terminal ones.
 
-    `cap`, `rival_part` and `start` are those of `build_graph`. LimitError when there are more than `max_nodes`.
+    The builder has an action filter; `start` is that of `build_graph`. LimitError past the builder's `max_nodes`.
     """
-    growth = _Growth(GraphBuilder(tables, cap, rival_part, action_filter, max_nodes), start, action_filter.num_options)
+    growth = _Growth(builder, start)
     for _ in range(MAX_STEPS):
         if not growth.step(least, remaining):
             break
-        if growth.size > max_nodes:
+        if growth.size > builder.max_nodes:
             raise LimitError(
-                f"the likely readings of this task lead to more than {max_nodes} different information states"
+                f"the likely readings of this task lead to more than {builder.max_nodes} different information states"
             )
     growth.round()
     return growth.graph()
@@ -157,9 +152,10 @@ def build_likely_graph(
 class _Growth:
     """Tables that grow as nodes are expanded."""
 
-    def __init__(self, builder: GraphBuilder, start: LongArray | None, num_options: int) -> None:
+    def __init__(self, builder: GraphBuilder, start: LongArray | None) -> None:
+        assert builder.action_filter is not None
         self.builder = builder
-        shape = (0, num_options, builder.tables.num_readings)
+        shape = (0, builder.action_filter.num_options, builder.tables.num_readings)
         self.state: IntArray = np.zeros((0, builder.tables.num_slots), dtype=np.int32)
         self.penalty: LongArray = np.zeros(self.state.shape, dtype=np.int64)
         self.option: IntArray = np.zeros(shape[:2], dtype=np.int32)
@@ -198,6 +194,7 @@ class _Growth:
             after += np.bincount(np.maximum(child, 0).reshape(-1), weights=part.reshape(-1), minlength=self.size)
         self.now = np.minimum(after, 1.0)
         self.now[self.now < least * 1e-6] = 0.0  # so that few nodes are carried along
+        # Probability at terminal nodes has arrived, and what is at nodes too rare to expand is not waited for.
         goes_on = ~self.expanded | (self.option[:, 0] != NOWHERE)
         too_rare = ~self.expanded & (self.now < least)
         return float(self.now[goes_on & ~too_rare].sum()) > remaining

@@ -40,6 +40,7 @@ true F's.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -110,6 +111,7 @@ class OperatingCharacteristic:
 @lru_cache(maxsize=4096)
 def evaluate_test(test: LatticeTest, value: int) -> OperatingCharacteristic:
     """What the test does when the bit is `value`."""
+    # The points between the thresholds, each with its numerator over q^t after t readings.
     p, q = test.flip.numerator, test.flip.denominator
     rise, fall = (q - p, p) if value else (p, q - p)
     inner = test.up + test.down - 1
@@ -133,18 +135,17 @@ def find_cap(flip: Fraction, down: int, up: int, beta: Fraction, begin: int = 0)
     """The least cap at which the test abstains with probability at most beta, whichever value the bit has."""
     if beta <= 0:
         raise TaskError("a test with a cap abstains now and then; its beta must be positive")
-    low, high = 0, 1
-    while not _abstains_within(LatticeTest(flip, down, up, high, begin), beta):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        fits = _abstains_within(LatticeTest(flip, down, up, middle, begin), beta)
-        low, high = (low, middle) if fits else (middle, high)
-    return high
 
+    def fits(cap: int) -> bool:
+        test = LatticeTest(flip, down, up, cap, begin)
+        return all(evaluate_test(test, value).abstains <= beta for value in (0, 1))
 
-def _abstains_within(test: LatticeTest, beta: Fraction) -> bool:
-    return all(evaluate_test(test, value).abstains <= beta for value in (0, 1))
+    # Abstention falls with the cap: double until it is rare enough, then bisect what was doubled last.
+    high = 1
+    while not fits(high):
+        high *= 2
+    low = high // 2 + 1
+    return bisect_left(range(high), True, lo=low, key=fits)
 
 
 def least_threshold(flip: Fraction, alpha: Fraction) -> int:
@@ -266,6 +267,7 @@ def evaluate_levels(policy: LevelwiseTest, costs: Sequence[Fraction]) -> Levelwi
     m, dearest = len(policy.actions), max(costs)
     good = [evaluate_test(policy.visit(level), 1) for level in range(policy.up)]
     bad = [evaluate_test(policy.visit(level), 0) for level in range(policy.up)]
+    # `reach` is the probability of getting to a visit, rounded up like all sums, so that numerators stay short.
     reach, refused, abstained, cost = Fraction(1), Fraction(0), Fraction(0), Fraction(0)
     for visit in good:
         for i in range(m):

@@ -33,7 +33,7 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from ascertain.bounds.information import PairwiseBound, bound_by_information
+from ascertain.bounds.information import PairwiseBound, bound_by_information, check_risks
 from ascertain.bounds.plant import bound_plant
 from ascertain.bounds.program import ProgramBound, bound_by_program
 from ascertain.errors import LimitError, TaskError
@@ -41,9 +41,9 @@ from ascertain.model.named import register
 from ascertain.planning.composition import Split, compose, skeleton
 from ascertain.planning.factors import Factors, find_factors
 from ascertain.planning.information_state import Slots, smallest_slots
-from ascertain.planning.lagrangian import search_prices
+from ascertain.planning.lagrangian import PricedPolicy, search_prices
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
-from ascertain.planning.minimax import CLOSE, NEAR, bound_by_column_generation, find_minimax_policy
+from ascertain.planning.minimax import GOOD_RATIO, TIGHT_RATIO, bound_by_column_generation, find_minimax_policy
 from ascertain.planning.sequential_tests import (
     LatticeTest,
     choose_levels,
@@ -62,6 +62,7 @@ from ascertain.task.task import Task
 from ascertain.types import FloatArray
 
 Values: TypeAlias = Mapping[str, Fraction | None]
+"""By method; None stands for infinity, or for no policy."""
 Risk: TypeAlias = tuple[Fraction, Fraction]
 """Probabilities of a wrong answer and of abstention."""
 MAX_NAMED = 4
@@ -115,16 +116,12 @@ def bound_both_sides(
     Hypotheses in what is returned are those of the task's quotient, which may be given where it is known already.
     `tell` is called with a sentence on what is being done, now and then.
     """
-    alpha = task.alpha if alpha is None else Fraction(alpha)
-    beta = task.beta if beta is None else Fraction(beta)
-    for name, risk in (("alpha", alpha), ("beta", beta)):
-        if not 0 <= risk < 1:
-            raise TaskError(f"{name} is {risk}; a probability in [0, 1) is needed")
+    alpha, beta = check_risks(task, alpha, beta)
     if isinstance(task, PlantTask):
         return _bound_plant(task, alpha, beta, limits)
     quotient = quotient or take_quotient(task)
     obstruction = find_obstruction(task, quotient=quotient)
-    if obstruction is not None and 2 * alpha + beta < 1:
+    if obstruction is not None and obstruction.rules_out(alpha, beta):
         return TwoSidedBounds(alpha, beta, None, None, obstruction=obstruction)
     if not quotient.reduced.model.is_noisy:
         return _without_noise(quotient, alpha, beta, limits)
@@ -189,6 +186,13 @@ class _Noisy:
         if self.best is None or cost < self.best[0]:
             self.best = cost, policy, risk
 
+    def take(self, name: str, found: PricedPolicy) -> None:
+        """Offer what a search has found, and note what its prices prove."""
+        if found.best is not None:
+            self.offer(name, found.best.cost, found.best.policy, found.best.risk.worst[:2])
+        if found.lower is not None:
+            self.note_prices(found.lower)
+
     def note_prices(self, lower: Fraction) -> None:
         self.lower["prices"] = max(lower, self.lower.get("prices") or Fraction(0))
 
@@ -214,7 +218,7 @@ class _Noisy:
         if done and self.task.num_hypotheses > MAX_NAMED:
             return
         self.too_large = not self.search("driven", "named")
-        if self.too_large and not self.is_within(CLOSE):
+        if self.too_large and not self.is_within(GOOD_RATIO):
             self.search("chernoff", "named", self.preference(program))
 
     def search(self, name: str, slots: Slots, preference: FloatArray | None = None) -> bool:
@@ -227,10 +231,7 @@ class _Noisy:
             )
         except LimitError:
             return False
-        if found.best is not None:
-            self.offer(name, found.best.cost, found.best.policy, found.best.risk.worst[:2])
-        if found.lower is not None:
-            self.note_prices(found.lower)
+        self.take(name, found)
         return found.lower is not None
 
     def preference(self, program: ProgramBound) -> FloatArray:
@@ -247,14 +248,12 @@ class _Noisy:
         if self.slots != "named" or not self.too_large:
             with suppress(LimitError):
                 self.note_prices(bound_by_column_generation(self.task, self.alpha, self.beta, self.limits))
-        if self.too_large or self.is_within(NEAR):
+        if self.too_large or self.is_within(TIGHT_RATIO):
             return
         with suppress(LimitError):
             found = find_minimax_policy(self.task, self.alpha, self.beta, self.limits)
-            self.note_prices(found.lower)
+            self.take("balanced", found)
             self.lower["openings"] = found.branched
-            if found.best is not None:
-                self.offer("balanced", found.best.cost, found.best.policy, found.best.risk.worst[:2])
 
 
 def _bound_plant(question: PlantTask, alpha: Fraction, beta: Fraction, limits: SearchLimits) -> TwoSidedBounds:

@@ -22,18 +22,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias, final
 
-from ascertain.policy.chain import Arrow, Chain, End
+from ascertain.policy.chain import Chain, End
 
 Triple: TypeAlias = tuple[Fraction, Fraction, Fraction]
 """(wrong, abstain, cost)."""
 
+_Equation: TypeAlias = tuple[dict[int, Fraction], Triple]
+"""The arrows of a place to others that are not solved yet, and the constant."""
 NOTHING: Triple = (Fraction(0), Fraction(0), Fraction(0))
+"""A right answer that costs nothing more."""
 _AT_END: dict[End, Triple] = {
     End.RIGHT: NOTHING,
     End.WRONG: (Fraction(1), Fraction(0), Fraction(0)),
     End.ABSTAIN: (Fraction(0), Fraction(1), Fraction(0)),
 }
+"""What each ending counts for."""
 _TRAPPED = _AT_END[End.ABSTAIN]
+"""A run that never ends never answers, which counts as an abstention."""
 
 
 @final
@@ -83,30 +88,28 @@ def solve_exactly(chain: Chain, fates: Fates) -> list[Triple]:
 
 
 def _solve_component(chain: Chain, component: tuple[int, ...], value: list[Triple]) -> None:
+    """Solve the equations of one component, whose arrows lead out of it to places that are solved already."""
+    # A row is the arrows that stay inside, and the constant that the others and the cost of the step add up to.
     inside = set(component)
-    rows = {i: _split(chain.arrows[i], chain.cost[i], inside, value) for i in component}
-    for i, arrows, constant in reversed(_eliminate(rows)):
+    rows: dict[int, _Equation] = {}
+    for i in component:
+        outside = [(p, value[j]) for j, p in chain.arrows[i] if j not in inside]
+        constant = _add((Fraction(0), Fraction(0), chain.cost[i]), outside)
+        rows[i] = {j: p for j, p in chain.arrows[i] if j in inside}, constant
+    # Back substitution: each row speaks only of places that were eliminated later.
+    for i, (arrows, constant) in reversed(_eliminate(rows).items()):
         value[i] = _add(constant, [(p, value[j]) for j, p in arrows.items()])
 
 
-def _split(
-    arrows: Sequence[Arrow], cost: Fraction, inside: set[int], value: list[Triple]
-) -> tuple[dict[int, Fraction], Triple]:
-    """A row of the system: the arrows that stay inside, and the constant that the others and the cost add up to."""
-    constant = _add((Fraction(0), Fraction(0), cost), [(p, value[j]) for j, p in arrows if j not in inside])
-    return {j: p for j, p in arrows if j in inside}, constant
-
-
-def _eliminate(
-    rows: dict[int, tuple[dict[int, Fraction], Triple]],
-) -> list[tuple[int, dict[int, Fraction], Triple]]:
-    """Places in the order of their elimination; each row speaks of places that are eliminated later only."""
+def _eliminate(rows: dict[int, _Equation]) -> dict[int, _Equation]:
+    """The rows in the order of their elimination; each speaks of places that are eliminated later only."""
     sources: dict[int, set[int]] = {i: set() for i in rows}
     for i, (arrows, _) in rows.items():
         for j in arrows:
             sources[j].add(i)
-    solved: list[tuple[int, dict[int, Fraction], Triple]] = []
+    solved: dict[int, _Equation] = {}
     while rows:
+        # Markowitz's rule: the place whose elimination can make the fewest new arrows.
         i = min(rows, key=lambda k: (len(rows[k][0]) * len(sources[k]), k))
         arrows, constant = rows.pop(i)
         stay = arrows.pop(i, Fraction(0))
@@ -114,29 +117,18 @@ def _eliminate(
         scale = 1 / (1 - stay)
         arrows = {j: p * scale for j, p in arrows.items()}
         constant = _add(NOTHING, [(scale, constant)])
+        solved[i] = arrows, constant
         for j in arrows:
             sources[j].discard(i)
+        # Put the row of i into every row that speaks of it.
         for k in sources.pop(i) - {i}:
-            _substitute(rows, sources, k, i, arrows, constant)
-        solved.append((i, arrows, constant))
+            others, own = rows[k]
+            p = others.pop(i)
+            for j, q in arrows.items():
+                others[j] = others[j] + p * q if j in others else p * q
+                sources[j].add(k)
+            rows[k] = (others, _add(own, [(p, constant)]))
     return solved
-
-
-def _substitute(
-    rows: dict[int, tuple[dict[int, Fraction], Triple]],
-    sources: dict[int, set[int]],
-    k: int,
-    i: int,
-    arrows: dict[int, Fraction],
-    constant: Triple,
-) -> None:
-    """Put the row of i into that of k."""
-    others, own = rows[k]
-    p = others.pop(i)
-    for j, q in arrows.items():
-        others[j] = others[j] + p * q if j in others else p * q
-        sources[j].add(k)
-    rows[k] = (others, _add(own, [(p, constant)]))
 
 
 def _add(first: Triple, rest: Sequence[tuple[Fraction, Triple]]) -> Triple:
@@ -186,14 +178,10 @@ def _strong_components(following: Sequence[Sequence[int]]) -> list[tuple[int, ..
                 if stack:
                     low[stack[-1][0]] = min(low[stack[-1][0]], low[i])
                 if low[i] == order[i]:
-                    found.append(_close(open_, i, closed))
+                    # The component of i ends the list of open places.
+                    members = [open_.pop()]
+                    while members[-1] != i:
+                        members.append(open_.pop())
+                    closed.update(members)
+                    found.append(tuple(sorted(members)))
     return found
-
-
-def _close(open_: list[int], last: int, closed: set[int]) -> tuple[int, ...]:
-    """The component that ends the list of open places, down to `last`."""
-    members: list[int] = []
-    while not members or members[-1] != last:
-        members.append(open_.pop())
-    closed.update(members)
-    return tuple(sorted(members))

@@ -1,7 +1,8 @@
-"""A policy as an automaton: a decision tree whose equal subtrees are shared.
+"""A policy as an automaton: a decision tree whose equal subtrees are shared, or a table that may lead back.
 
 Node 0 is the root. Node v asks `action[v]` and goes on to `children[v][y]` when y is read, or, where `action[v]` is -1,
-answers `label[v]` (or abstains where that is -1 too). A reading that a node has no child for leads to abstention.
+answers `label[v]` (or abstains where that is -1 too). A reading that a node has no child for leads to abstention. In
+an `Automaton` children come after their parents, so that every walk ends; in a `PolicyTable` a child may be any node.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from ascertain.policy.policy import Abstain, Answer, Ask, Decision
 from ascertain.types import Reading
 
 NOWHERE = -1
+"""In place of an action, a label or a node: there is none. Real ones are numbered from 0."""
 
 
 @dataclass(frozen=True)
@@ -72,3 +74,26 @@ class Automaton(AbstractNodes):
             if self.action[v] != NOWHERE:
                 depth[v] = 1 + max((depth[c] for c in self.children[v].values()), default=0)
         object.__setattr__(self, "depth", depth[0])
+
+
+@final
+@dataclass(frozen=True)
+class PolicyTable(AbstractNodes):
+    """A policy of which any node may follow any other: a test that keeps looking until it has seen enough.
+
+    It need not end; `evaluate` says whether it does so with probability one, and at what cost.
+    """
+
+    UNKNOWN: ClassVar[str] = "none of these: a reading that the policy has no branch for"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for v, following in enumerate(self.children):
+            for child in following.values():
+                if not 0 <= child < self.size:
+                    raise ModelError(f"policy node {v} leads to node {child}; there are nodes 0 .. {self.size - 1}")
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether children come after their parents, so that every walk ends."""
+        return all(v < child for v, following in enumerate(self.children) for child in following.values())

@@ -19,19 +19,20 @@ from fractions import Fraction
 from typing import Any, TypeAlias, TypeVar, final
 
 from ascertain.errors import LimitError, TaskError
-from ascertain.policy.automaton import NOWHERE
+from ascertain.policy.automaton import NOWHERE, PolicyTable
 from ascertain.policy.policy import AbstractPolicy, Answer, Ask, Decision
-from ascertain.policy.table import Table
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Action, Reading, State
 
 Memory = TypeVar("Memory", bound=Hashable)
+"""What a policy remembers; it is numbered, so it must be hashable."""
 Place: TypeAlias = tuple[int, int, State]
 """(number of the memory, label, state)."""
 Arrow: TypeAlias = tuple[int, Fraction]
 """Where a step may lead, and how probable that is."""
 
 MAX_PLACES = 2_000_000
+"""Places are listed with their arrows as Python objects, about 460 bytes each: a gigabyte at this many."""
 
 
 class End(Enum):
@@ -68,12 +69,12 @@ def follow(task: Task, policy: AbstractPolicy[Memory], *, max_places: int = MAX_
     return _Follower(task, policy, max_places).run()
 
 
-def tabulate(chain: Chain) -> Table:
+def tabulate(chain: Chain) -> PolicyTable:
     """The policy itself, as a table of the memories that are reached; parents come first if it can never go back."""
     number = number_memories(chain)
     order = list(number)
     decisions = [chain.decisions[m] for m in order]
-    return Table(
+    return PolicyTable(
         action=tuple(d.action if isinstance(d, Ask) else NOWHERE for d in decisions),
         label=tuple(d.label if isinstance(d, Answer) else NOWHERE for d in decisions),
         children=tuple({y: number[c] for y, c in sorted(chain.following[m].items())} for m in order),
@@ -81,12 +82,9 @@ def tabulate(chain: Chain) -> Table:
 
 
 def number_memories(chain: Chain) -> dict[int, int]:
-    """The node of each memory in the table, in ascending order."""
-    return {m: v for v, m in enumerate(_parents_first(chain.following))}
-
-
-def _parents_first(following: tuple[dict[Reading, int], ...]) -> list[int]:
-    """Memories in the reverse order in which a depth-first walk leaves them: parents first where there is no circle."""
+    """The node of each memory in the table, in ascending order; parents first if the policy can never go back."""
+    # The reverse of the order in which a depth-first walk leaves them: parents first where there is no circle.
+    following = chain.following
     left: list[int] = []
     seen = {0}
     stack = [(0, iter(following[0].values()))]
@@ -99,7 +97,7 @@ def _parents_first(following: tuple[dict[Reading, int], ...]) -> list[int]:
         else:
             seen.add(child)
             stack.append((child, iter(following[child].values())))
-    return left[::-1]
+    return {m: v for v, m in enumerate(reversed(left))}
 
 
 @final
@@ -122,7 +120,8 @@ class _Follower:
         end: list[End | None] = []
         cost: list[Fraction] = []
         arrows: list[tuple[Arrow, ...]] = []
-        for place in self.places:  # grows while it is walked
+        # Breadth first: the list grows while it is walked, and places are looked at in the order they were found.
+        for place in self.places:
             decision = self.decisions[place[0]]
             asks = isinstance(decision, Ask)
             end.append(None if asks else _ending(decision, place[1]))
@@ -172,6 +171,7 @@ class _Follower:
             raise TaskError(f"the policy asks {name!r} where the plant may be in {state!r}, which does not allow it")
         if self.task.state_label is not None:
             label = int(self.task.state_label[to])
+        # Readings that the policy remembers alike lead to one place: their probabilities are added.
         chance: dict[int, Fraction] = {}
         for y, p in self._law(s, action):
             target = self._visit((self._next(m, y), label, to))

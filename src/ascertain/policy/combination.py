@@ -36,7 +36,10 @@ from ascertain.policy.evaluate import Evaluation, evaluate
 from ascertain.policy.product import Factor, Product
 
 MAX_FRONT = 1_000
+"""Pairs that are kept. Each factor multiplies all of them, with rationals that grow from factor to factor; merging two
+of a thousand neighbours, which lie close together, costs little of the bound."""
 ZERO, ONE = Fraction(0), Fraction(1)
+"""As rationals: sums and products start from them."""
 Cost: TypeAlias = Fraction | None
 """None is infinite."""
 
@@ -94,20 +97,18 @@ def evaluate_combination(product: Product, truth: Sequence[int]) -> tuple[Fracti
 
 def chances_by_factor(product: Product, *, exact: bool | None = None) -> list[list[BestAndWorst]]:
     """For each factor and hypothesis, chances that make the product look best and worst; equal where exact."""
-    done: dict[tuple[int, int, int | None], list[BestAndWorst]] = {}
-    result: list[list[BestAndWorst]] = []
-    for factor in product.factors:
-        key = (id(factor.task), id(factor.policy), factor.nominal)
-        if key not in done:
-            done[key] = _chances(factor, exact)
-        result.append(done[key])
-    return result
+    # Factors are mostly alike: those with one task, one policy and one nominal label are evaluated once.
+    keys = [(id(factor.task), id(factor.policy), factor.nominal) for factor in product.factors]
+    done = {key: _chances(factor, exact) for key, factor in dict(zip(keys, product.factors, strict=True)).items()}
+    return [done[key] for key in keys]
 
 
 def _chances(factor: Factor, exact: bool | None) -> list[BestAndWorst]:
     own = evaluate(factor.task, factor.policy, exact=exact)
     nominal = factor.nominal
-    go = _nominal_answers(factor, nominal, exact) if nominal is not None else _any_answers(own)
+    # Bounds on the probability that the product goes on: with the nominal answer, or with any.
+    any_answer = [(1 - b, min(ONE, 1 - b + own.error)) for b in own.abstain]
+    go = any_answer if nominal is None else _nominal_answers(factor, nominal, exact)
     is_nominal = [int(k) == nominal for k in factor.task.label]
     return [_pair(own, h, go[h], is_nominal[h]) for h in range(factor.task.num_hypotheses)]
 
@@ -118,11 +119,6 @@ def _pair(own: Evaluation, h: int, go: tuple[Fraction, Fraction], is_nominal: bo
     low_cost = None if cost is None else max(ZERO, cost - error)
     best = FactorChances(low_wrong, low_abstain, min(ONE, 1 - low_wrong - low_abstain), go[0], low_cost, is_nominal)
     return best, FactorChances(wrong, abstain, max(ZERO, 1 - wrong - abstain), go[1], cost, is_nominal)
-
-
-def _any_answers(own: Evaluation) -> list[tuple[Fraction, Fraction]]:
-    """Bounds on the probability of an answer, for each hypothesis."""
-    return [(1 - b, min(ONE, 1 - b + own.error)) for b in own.abstain]
 
 
 def _nominal_answers(factor: Factor, nominal: int, exact: bool | None) -> list[tuple[Fraction, Fraction]]:

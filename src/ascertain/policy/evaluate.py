@@ -24,9 +24,11 @@ from ascertain.policy.policy import AbstractPolicy
 from ascertain.task.task import Task
 
 Memory = TypeVar("Memory", bound=Hashable)
+"""What a policy remembers."""
 
 EXACT_WORK = 20_000_000
-"""Chains are solved exactly while (places, those in circles squared) times (bits of a number) stays below this."""
+"""Chains are solved exactly while (places, those in circles squared) times (bits of a number) stays below this, which
+takes about three seconds; beyond it numbers grow so long that an enclosure is quicker."""
 
 
 @final

@@ -12,6 +12,7 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 from ascertain.types import Action, Reading
 
 Memory = TypeVar("Memory")
+"""What a policy remembers of the readings so far."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Abstain:
 
 
 Decision: TypeAlias = Ask | Answer | Abstain
+"""What a policy does next."""
 
 
 class AbstractPolicy(Protocol, Generic[Memory]):

@@ -15,7 +15,7 @@ hypotheses for each bit. The product runs the policies in order and abstains as 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias, final
@@ -72,15 +72,6 @@ class Product:
     @property
     def asks_nominal(self) -> bool:
         return self.factors[0].nominal is not None
-
-    def combine(self, labels: Sequence[int]) -> int:
-        """The answer that these answers of the factors combine to."""
-        if self.asks_nominal:
-            return int(any(k != factor.nominal for k, factor in zip(labels, self.factors, strict=True)))
-        number = 0
-        for k, factor in zip(reversed(labels), reversed(self.factors), strict=True):
-            number = number * len(factor.task.labels) + k
-        return number
 
     def start(self) -> ProductMemory:
         return self._settle(0, self.factors[0].policy.start(), 0)

@@ -23,3 +23,4 @@ class Abstained:
 
 
 Verdict: TypeAlias = Certified | Abstained
+"""How a run of an observer ends."""

@@ -51,6 +51,10 @@ class AbstractQuotient(ABC):
             found[int(c)].append(self.task.name_candidate(candidate))
         return found
 
+    def members_of(self, reduced_hypothesis: int) -> LongArray:
+        """The original hypotheses that a hypothesis of the reduced question stands for, ascending."""
+        return np.flatnonzero(self.hypothesis_class == reduced_hypothesis)
+
     @abstractmethod
     def named_words(self) -> Iterator[tuple[tuple[int, int], list[Any] | None]]:
         """(p, q) and a shortest word, in names, that tells the classes p < q apart; None where only what is allowed

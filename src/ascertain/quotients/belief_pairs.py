@@ -25,10 +25,13 @@ from ascertain.quotients.words import ReadingWord, SparseRows, integer_steps
 from ascertain.types import Action, Reading, State
 
 SupportPair: TypeAlias = tuple[frozenset[State], frozenset[State]]
+"""The states that two beliefs hold possible."""
 BeliefPair: TypeAlias = tuple[dict[State, int], dict[State, int]]
+"""Two vectors of weights, over one denominator."""
 
 MAX_NODES = 20_000
-"""Pairs of supports that are looked at for two beliefs."""
+"""Pairs of supports that are looked at for two beliefs: there can be exponentially many, and each keeps a basis of
+exact vectors."""
 
 
 @final
@@ -59,19 +62,18 @@ class PairSearch:
         alike = True
         while queue:
             word, (u, v) = queue.popleft()
-            first, second = (self._allowed(states) for states in (u, v))
+            actions = range(self.model.num_actions)
+            first, second = ({a for a in actions if self.model.allows(states, a)} for states in (u, v))
             alike = alike and first == second
             for a in sorted(first & second):
                 for y, rows in self.steps.get(a, []):
                     after = _move(rows, u), _move(rows, v)
+                    # Totals are the probabilities of the word so far: where they differ it tells the two beliefs apart.
                     if sum(after[0].values()) != sum(after[1].values()):
                         return Comparison((*word, (a, y)), False)
                     if after[0] and self._is_new(spans, after):
                         queue.append(((*word, (a, y)), _shrink(after)))
         return Comparison(None, alike)
-
-    def _allowed(self, states: Mapping[State, int]) -> set[Action]:
-        return {a for a in range(self.model.num_actions) if self.model.allows(states, a)}
 
     def _is_new(self, spans: dict[SupportPair, Span], pair: BeliefPair) -> bool:
         """Whether the pair is no combination of those that came to its node before; then it is kept there."""

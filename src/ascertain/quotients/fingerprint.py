@@ -23,20 +23,13 @@ def pose_fingerprint(
     reset_cost: Fraction | int | None = 1,
     reset_action: str = "RESET",
     undefined: str = "forbidden",
+    coarsened: bool = True,
 ) -> Task:
-    """The task of naming the machine, up to those nobody can tell apart; without a reset where its cost is None."""
-    machine_task = pose_machines(machines, reset_cost=reset_cost, reset_action=reset_action, undefined=undefined)
-    return coarsen(machine_task)
+    """The task of naming the machine; without a reset where its cost is None.
 
-
-def pose_machines(
-    machines: Mapping[str, Model],
-    *,
-    reset_cost: Fraction | int | None = 1,
-    reset_action: str = "RESET",
-    undefined: str = "forbidden",
-) -> Task:
-    """The task of naming the machine, whether it can be settled or not."""
+    Machines that nobody can tell apart share a label, unless `coarsened` is False: then each has its own, and the task
+    may have no answer.
+    """
     if len(machines) < 2:
         raise ModelError("fingerprinting tells machines apart; at least two are needed")
     for name, machine in machines.items():
@@ -45,7 +38,7 @@ def pose_machines(
     actions = common_actions(machines.values())
     if not actions:
         raise ModelError("the machines have no action in common")
-    return pose(
+    task = pose(
         union(machines),
         hypotheses="initial",
         label="machine",
@@ -54,3 +47,4 @@ def pose_machines(
         reset=None if reset_cost is None else Reset(reset_action),
         cost={} if reset_cost is None else {reset_action: reset_cost},
     )
+    return coarsen(task) if coarsened else task

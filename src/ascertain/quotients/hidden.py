@@ -20,7 +20,7 @@ from typing import TypeVar, final
 
 import numpy as np
 
-from ascertain.model.hidden import Belief, HiddenModel, JointLaw, certain, make_belief, make_joint
+from ascertain.model.hidden import Belief, HiddenModel, certain, make_belief, make_joint
 from ascertain.quotients.abstract import AbstractQuotient, Reason, first_places, list_shared
 from ascertain.quotients.belief_pairs import PairSearch
 from ascertain.quotients.words import ReadingWord, WordSpan, name_word, span_words
@@ -28,6 +28,7 @@ from ascertain.task.hidden_task import HiddenTask
 from ascertain.types import IntArray, LongArray, State
 
 T = TypeVar("T")
+"""Whatever can be a key."""
 
 
 @final
@@ -80,9 +81,8 @@ class HiddenQuotient(AbstractQuotient):
 
 def take_hidden_quotient(task: HiddenTask) -> HiddenQuotient:
     """The question on classes of equivalent states, with one hypothesis for each (class of beliefs, label)."""
-    model, span = task.model, span_words(task.model)
-    pairs = None if model.is_total else PairSearch(model)
-    block = _group(_certainties(model), span, pairs)
+    model = task.model
+    block, span, pairs = group_states(model)
     representative = first_places(block)
     hypothesis_class = _numbered(zip(_group(task.belief, span, pairs).tolist(), task.label, strict=True))
     kept: list[int] = first_places(hypothesis_class).tolist()
@@ -104,15 +104,10 @@ def take_hidden_quotient(task: HiddenTask) -> HiddenQuotient:
     )
 
 
-def group_states(model: HiddenModel) -> tuple[IntArray, int]:
-    """The class of every state of a model, and the dimension of its word vectors."""
-    span = span_words(model)
-    pairs = None if model.is_total else PairSearch(model)
-    return _group(_certainties(model), span, pairs), span.dimension
-
-
-def _certainties(model: HiddenModel) -> list[Belief]:
-    return [certain(s) for s in range(model.num_states)]
+def group_states(model: HiddenModel) -> tuple[IntArray, WordSpan, PairSearch | None]:
+    """The class of every state of a model, a basis of its word vectors, and what compares beliefs beyond that basis."""
+    span, pairs = span_words(model), None if model.is_total else PairSearch(model)
+    return _group([certain(s) for s in range(model.num_states)], span, pairs), span, pairs
 
 
 def reduce_hidden(model: HiddenModel, block: IntArray, representative: IntArray) -> HiddenModel:
@@ -121,26 +116,25 @@ def reduce_hidden(model: HiddenModel, block: IntArray, representative: IntArray)
     return replace(
         model,
         states=tuple(model.states[s] for s in first),
-        joint=tuple(tuple(_lead(law, block) for law in model.joint[s]) for s in first),
+        joint=tuple(
+            tuple(make_joint(_add_up(((int(block[t]), y), p) for t, y, p in law)) for law in model.joint[s])
+            for s in first
+        ),
         initial=tuple(dict.fromkeys(push(belief, block) for belief in model.initial)),
     )
 
 
 def push(belief: Belief, block: IntArray) -> Belief:
     """The belief about classes that a belief about states is."""
-    weights: dict[int, Fraction] = {}
-    for s, p in belief:
-        c = int(block[s])
-        weights[c] = weights.get(c, Fraction(0)) + p
-    return make_belief(weights)
+    return make_belief(_add_up((int(block[s]), p) for s, p in belief))
 
 
-def _lead(law: JointLaw, block: IntArray) -> JointLaw:
-    entries: dict[tuple[int, int], Fraction] = {}
-    for t, y, p in law:
-        c = int(block[t])
-        entries[c, y] = entries.get((c, y), Fraction(0)) + p
-    return make_joint(entries)
+def _add_up(parts: Iterable[tuple[T, Fraction]]) -> dict[T, Fraction]:
+    """The total probability of each key."""
+    total: dict[T, Fraction] = {}
+    for key, p in parts:
+        total[key] = total.get(key, Fraction(0)) + p
+    return total
 
 
 def _group(beliefs: Sequence[Belief], span: WordSpan, pairs: PairSearch | None) -> IntArray:

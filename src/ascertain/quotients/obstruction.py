@@ -28,7 +28,7 @@ from ascertain.quotients.abstract import AbstractQuotient, ListedQuestion, Reaso
 from ascertain.quotients.quotient import take_quotient
 from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task
-from ascertain.types import IntArray, LongArray
+from ascertain.types import IntArray
 
 
 @final
@@ -95,18 +95,26 @@ def find_obstruction(question: AbstractQuestion, *, quotient: AbstractQuotient |
     The question is about a machine or a hidden model; `quotient` is that of the question, where it is known already.
     """
     found = quotient or take_quotient(question)
-    tally = _Tally(found)
+    label, first = np.asarray(found.reduced.label), first_places(found.hypothesis_class)
+    size = np.bincount(found.hypothesis_class)  # how many original hypotheses each reduced one stands for
+    group: IntArray = np.arange(len(found.task.labels), dtype=np.int32)
+    num_pairs, pair = 0, None
     for one, members in found.obstructed():
-        tally.add(one, members)
-    if tally.pair is None:
+        # One with each of the members, or each two of them; every original pair behind a reduced one counts.
+        sizes, nearest = size[members], np.sort(first[members])
+        if one is None:
+            num_pairs += (int(sizes.sum()) ** 2 - int((sizes**2).sum())) // 2
+            here = int(nearest[0]), int(nearest[1])
+        else:
+            num_pairs += int(size[one]) * int(sizes.sum())
+            here = int(min(first[one], nearest[0])), int(max(first[one], nearest[0]))
+        pair = here if pair is None else min(pair, here)
+        # Their labels can no longer be kept apart: all of them join the group of the least.
+        joined = np.unique(group[label[members if one is None else np.append(members, one)]])
+        group[np.isin(group, joined)] = joined[0]
+    if pair is None:
         return None
-    return Obstruction(
-        task=found.task,
-        pair=tally.pair,
-        reason=found.reason(tally.pair),
-        num_pairs=tally.num_pairs,
-        coarse_label=number_by_appearance(tally.group),
-    )
+    return Obstruction(found.task, pair, found.reason(pair), num_pairs, number_by_appearance(group))
 
 
 find_hidden_obstruction = find_obstruction
@@ -133,32 +141,3 @@ def coarsen(task: Task, obstruction: Obstruction | None = None) -> Task:
         labels=tuple(names),
         state_label=None if task.state_label is None else found.coarse_label[task.state_label],
     )
-
-
-class _Tally:
-    """What is gathered over obstructed pairs of reduced hypotheses: how many, the first, and labels joined."""
-
-    def __init__(self, quotient: AbstractQuotient) -> None:
-        self.label = np.asarray(quotient.reduced.label)
-        self.weight = np.bincount(quotient.hypothesis_class)
-        """How many original hypotheses each reduced one stands for."""
-        self.first = first_places(quotient.hypothesis_class)
-        self.group: IntArray = np.arange(len(quotient.task.labels), dtype=np.int32)
-        self.num_pairs = 0
-        self.pair: tuple[int, int] | None = None
-
-    def add(self, one: int | None, members: LongArray) -> None:
-        """Count what `obstructed` yields: one with each of the members, or each two of them."""
-        weight, nearest = self.weight[members], np.sort(self.first[members])
-        if one is None:
-            self.num_pairs += (int(weight.sum()) ** 2 - int((weight**2).sum())) // 2
-            pair = int(nearest[0]), int(nearest[1])
-        else:
-            self.num_pairs += int(self.weight[one]) * int(weight.sum())
-            mine, other = int(self.first[one]), int(nearest[0])
-            pair = min(mine, other), max(mine, other)
-            members = np.append(members, one)
-        self.pair = pair if self.pair is None else min(self.pair, pair)
-        joined = np.unique(self.group[self.label[members]])
-        if len(joined) > 1:
-            self.group[np.isin(self.group, joined)] = joined[0]

@@ -37,10 +37,6 @@ class Quotient(AbstractQuotient):
     edge_visits: int
     """How many transitions were looked at while refining."""
 
-    def members(self, reduced_hypothesis: int) -> list[int]:
-        """The original hypotheses that one of the reduced task stands for, ascending."""
-        return np.flatnonzero(self.hypothesis_class == reduced_hypothesis).tolist()
-
     def named_words(self) -> Iterator[tuple[tuple[int, int], list[str] | None]]:
         actions = self.reduced.model.actions
         for pair, word in separating_words(self.reduced.model):
@@ -110,6 +106,7 @@ def reduce_model(model: Model, partition: Partition) -> Model:
     block: list[int] = partition.block.tolist()
     lead = model.successor[representative]
     origin = tuple(model.origin[s] for s in kept) if model.origin else ()
+    # The origin of a class is that of its first member, unless another member comes from elsewhere.
     mixed = any(name != origin[c] for name, c in zip(model.origin, block, strict=False))
     return model.rebuilt(
         successor=np.where(lead == UNDEFINED, UNDEFINED, partition.block[lead]),

@@ -84,11 +84,13 @@ def refine_tables(successor: IntArray, behaviour: IntArray, seed: IntArray) -> t
     block, count = rounds.split(behaviour, plain, seed, exact=True)
     edges = int(np.count_nonzero(successor != UNDEFINED))
     visits, poor, before = 0, 0, 0
+    # Rounds may trust their hashes: a collision splits too little, never too much, and `is_stable` finds it out.
     while before < count < len(block) and poor < POOR_ROUNDS:
         before = count
         block, count = rounds.split(successor, _named(block), block, exact=False)
         visits += edges
         poor += count * 2 < before * 3
+    # Nothing was split: either this is the answer, or a collision hid a split; a last pass over all edges decides.
     if count == before:
         visits += edges
     if count == len(block) or (count == before and is_stable(successor, _named(block), block, np.empty_like(block))):

@@ -34,20 +34,6 @@ from ascertain.model import Model
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Action, IntArray, LongArray, State
 
-__all__ = [
-    "INFINITE",
-    "PairDistances",
-    "list_reachable",
-    "measure_pairs",
-    "measure_task",
-    "pair_number",
-    "predecessors",
-    "separating_word",
-    "separating_words",
-    "settle_pairs",
-    "successors_within",
-]
-
 SLICE = 50_000_000
 """Edges walked in one call of the kernel; between two calls Ctrl-C works."""
 MOST_ELEMENTS = 2**16
@@ -212,6 +198,7 @@ def separating_word(
             if UNDEFINED in pair:
                 continue
             total = so_far + price[a]
+            # A word that separates is queued at its full cost, and returned once nothing cheaper waits.
             if model.behaviour[i, a] != model.behaviour[j, a]:
                 heappush(queue, (total, len(reached), i, j, a))
             elif pair[0] != pair[1] and total < reached.get(pair, INFINITE):

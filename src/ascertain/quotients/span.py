@@ -21,9 +21,10 @@ import numpy as np
 from ascertain.types import LongArray
 
 Vector: TypeAlias = tuple[int, ...]
+"""Integers, up to a positive factor."""
 
 PRIME = (1 << 31) - 1
-"""Products of two remainders fit 62 bits."""
+"""The largest prime below 2^31: products of two remainders fit 62 bits, and accidents are as rare as can be."""
 _LONG = 1 << 256
 """Entries larger than this are divided by what they have in common while a vector is reduced."""
 
@@ -55,6 +56,7 @@ class Span:
             row = self.rows.get(i)
             if left[i] == 0 or row is None:
                 continue
+            # Cross multiplication in lowest terms: place i becomes zero, and no fraction arises.
             common = math.gcd(left[i], row[i])
             keep, take = row[i] // common, left[i] // common
             # Places before i are kept in step too: those without a row of their own need not be zero.
@@ -65,33 +67,14 @@ class Span:
 
 
 @final
-class RemainderSpan:
-    """A growing basis modulo PRIME; `rows[i]` is zero before place i and one at it."""
-
-    def __init__(self) -> None:
-        self.rows: dict[int, LongArray] = {}
-
-    def add(self, vector: Sequence[int]) -> bool:
-        """Add a vector; whether it was no combination of those before, modulo the prime."""
-        left = np.array([x % PRIME for x in vector], dtype=np.int64)
-        for i, row in sorted(self.rows.items()):
-            if left[i]:
-                left = (left - left[i] * row) % PRIME
-        places = np.flatnonzero(left)
-        if not places.size:
-            return False
-        pivot = int(places[0])
-        self.rows[pivot] = left * pow(int(left[pivot]), -1, PRIME) % PRIME
-        return True
-
-
-@final
 class QuickSpan:
     """A growing basis over the rationals that eliminates exactly only where remainders do not decide."""
 
     def __init__(self) -> None:
         self.dimension = 0
-        self._remainders, self._exact = RemainderSpan(), Span()
+        self._exact = Span()
+        self._remainders: dict[int, LongArray] = {}
+        """A basis modulo PRIME; row i is zero before place i and one at it."""
         self._waiting: list[Sequence[int]] = []
         """Vectors of the basis that exact elimination has not seen yet."""
         self._fooled = False
@@ -99,10 +82,11 @@ class QuickSpan:
 
     def add(self, vector: Sequence[int]) -> bool:
         """Add a vector; whether it was no combination of those before."""
-        if not self._fooled and self._remainders.add(vector):
+        if not self._fooled and self._is_new_modulo_prime(vector):
             self._waiting.append(vector)
             self.dimension += 1
             return True
+        # Remainders found a combination: only now is the basis eliminated exactly, to see whether it is one.
         for known in self._waiting:
             self._exact.add(known)
         self._waiting.clear()
@@ -110,6 +94,19 @@ class QuickSpan:
             return False
         self._fooled = True
         self.dimension += 1
+        return True
+
+    def _is_new_modulo_prime(self, vector: Sequence[int]) -> bool:
+        """Whether a vector is no combination of those before, modulo the prime; then it joins their basis."""
+        left = np.array([x % PRIME for x in vector], dtype=np.int64)
+        for i, row in sorted(self._remainders.items()):
+            if left[i]:
+                left = (left - left[i] * row) % PRIME
+        places = np.flatnonzero(left)
+        if not places.size:
+            return False
+        pivot = int(places[0])
+        self._remainders[pivot] = left * pow(int(left[pivot]), -1, PRIME) % PRIME
         return True
 
 

@@ -74,12 +74,13 @@ def span_words(model: HiddenModel) -> WordSpan:
             queue.append((word, vector))
 
     see((), (1,) * n)
+    # Which states lack an action: words that end in finding that out come after those of one action.
     lacking = [(a, tuple(int(not row[a]) for row in model.joint)) for a in range(model.num_actions)]
     at_once = [(((a, UNDEFINED),), states) for a, states in lacking if any(states)]
     while queue and span.dimension < n:
         word, vector = queue.popleft()
         for letter, rows in steps.items():
-            see((letter, *word), _apply(rows, vector))
+            see((letter, *word), primitive(sum(k * vector[t] for t, k in row) for row in rows))
         while at_once:
             see(*at_once.pop(0))
     return WordSpan(tuple(words), tuple(vectors))
@@ -115,10 +116,6 @@ def common_denominators(model: HiddenModel) -> list[int]:
             raise LimitError(f"the law of action {model.actions[a]!r} needs a huge common denominator; round it")
         found.append(math.lcm(*(p.denominator for p in values)))
     return found
-
-
-def _apply(rows: SparseRows, vector: Vector) -> Vector:
-    return primitive(sum(k * vector[t] for t, k in row) for row in rows)
 
 
 def name_word(model: HiddenModel, word: Sequence[tuple[Action, Reading]]) -> list[list[str]]:

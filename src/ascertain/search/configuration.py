@@ -8,10 +8,15 @@ configuration is *pure* when one label is left.
 The distance of two states of different labels is the least cost of a word that both allow and that settles the two: it
 ends in different readings, or, about the current state, in equal labels. It is D of that pair, so no configuration
 costs less than its farthest pair. Where two labels meet in one state, in a task about the start, nothing settles them.
+
+D of all small sets of states is a better bound than pairs, and is tabulated size by size where a search is long and
+states are few.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,16 +26,20 @@ from typing import TypeAlias
 import numpy as np
 
 from ascertain.errors import LimitError, TaskError
-from ascertain.kernels.quotients.pairs import INFINITE, ShortArray
-from ascertain.kernels.search.bounds import SearchTables
+from ascertain.kernels.search.bounds import NEVER, SearchTables, Subsets, sweep_subsets
 from ascertain.quotients.separation import PairDistances, list_reachable, measure_task, pair_number
-from ascertain.search.subsets import LARGEST_SIZE, no_subsets
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Action, IntArray, Reading, State
 
 Member: TypeAlias = tuple[int, State]
 """(label, state)."""
 Configuration: TypeAlias = frozenset[Member]
+"""What may still be true."""
+MOST_SETS = 30_000_000
+"""Sets of one size that a table is made for: 120 MB, and a sweep over all of them takes seconds."""
+LARGEST_SIZE = 8
+"""States of a set in the table: of 35 states all sets of eight are within MOST_SETS, and a size more would shut out all
+but 32; scratch arrays are made for this size."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +52,6 @@ class Arena:
     class_of: IntArray
     """`class_of[s]` is the number, in the task's model, of state s of the tables: only what can be reached is kept."""
     tables: SearchTables
-    choice: ShortArray
-    """The first action of a cheapest word for each pair of states, numbered like `tables.distance`."""
     scale: Fraction
     """What the task's costs were multiplied by to become integers."""
 
@@ -59,15 +66,9 @@ class Arena:
     def cost(self, action: Action) -> int:
         return int(self.tables.cost[action])
 
-    def distance(self, one: Member, other: Member) -> int:
-        """What it costs to settle two members: 0 for equal labels, INFINITE where nothing settles them."""
-        if one[0] == other[0]:
-            return 0
-        return INFINITE if one[1] == other[1] else int(self.tables.distance[pair_number(one[1], other[1])])
-
     def first_action(self, one: Member, other: Member) -> Action:
         """How a cheapest word that settles two members begins; they are at a finite distance above 0."""
-        return int(self.choice[pair_number(one[1], other[1])])
+        return int(self.tables.choice[pair_number(one[1], other[1])])
 
     @cached_property
     def rows(self) -> tuple[list[list[int]], list[list[int]], list[int]]:
@@ -99,6 +100,7 @@ class Arena:
         bits = self.tables.bits
         codes = sorted([s << bits | label for label, s in configuration])
         if not self.about_current:
+            # Labels in the order of their first appearance: D depends only on which members share one.
             rename: dict[int, int] = {}
             mask = (1 << bits) - 1
             codes = [code & ~mask | rename.setdefault(code & mask, len(rename)) for code in codes]
@@ -123,6 +125,7 @@ def build_arena(task: Task, *, mean: bool = False, distances: PairDistances | No
         )
     class_of = list_reachable(model, task.state)
     bits = max(len(task.labels) - 1, 1).bit_length()
+    # A member is one integer of 31 bits: its state above its label.
     if len(class_of) << bits >= 2**31:
         raise LimitError(f"{len(class_of)} states with {len(task.labels)} labels are too many for the exact solver")
     cost, scale = task.integer_costs()
@@ -137,12 +140,53 @@ def build_arena(task: Task, *, mean: bool = False, distances: PairDistances | No
             reading=pairs.behaviour,
             cost=cost,
             distance=pairs.distance,
+            choice=pairs.choice,
             state_label=np.empty(0, dtype=np.int32) if pairs.label is None else pairs.label,
             bits=bits,
             mean=mean,
             subsets=no_subsets(),
             chosen=np.zeros(3 * LARGEST_SIZE + 1, dtype=np.int32),
         ),
-        choice=pairs.choice,
         scale=scale,
     )
+
+
+def no_subsets() -> Subsets:
+    """The table of nothing."""
+    return Subsets(2, np.zeros(4, dtype=np.int64), np.zeros((0, 3), dtype=np.int64), np.zeros(0, dtype=np.int32))
+
+
+def price_of_next(tables: SearchTables, num_members: int) -> int | None:
+    """How many sets the next size has, for configurations of at most so many members; None when it is not to be had."""
+    size, n = tables.subsets.most + 1, len(tables.successor)
+    count = math.comb(n, size)
+    if size > min(LARGEST_SIZE, num_members - 1) or int(tables.cost.max()) >= NEVER:
+        return None
+    return count if 0 < count <= MOST_SETS else None
+
+
+def value_next_size(tables: SearchTables, deadline: float | None) -> Subsets | None:
+    """The table with the next size added, or None when time runs out.
+
+    Let c be the least cost and g the greatest common divisor of all. After t sweeps every set with D <= (t - 1) c is
+    exact: the first sweep settles D = 0, and what a set depends on is exact one sweep before it. Any other D is a
+    multiple of g above that, so every value up to (t - 1) c + g is final, and need not be looked at again.
+    """
+    known = tables.subsets
+    size, n = known.most + 1, len(tables.successor)
+    new = np.full(math.comb(n, size), NEVER, dtype=np.int32)
+    subsets = Subsets(
+        most=size,
+        first=np.append(known.first, len(known.value) + len(new)),
+        binomial=np.array([[math.comb(s, i) for i in range(size + 1)] for s in range(n)], dtype=np.int64),
+        value=np.concatenate((known.value, new)),
+    )
+    key = np.zeros(size, dtype=np.int64)
+    least, divisor = int(tables.cost.min()), int(np.gcd.reduce(tables.cost))
+    fallen, settled = 1, 0
+    while fallen:
+        if deadline is not None and time.monotonic() > deadline:
+            return None
+        fallen = sweep_subsets(tables._replace(subsets=subsets), settled, key)
+        settled = min(settled + least, NEVER - 1) if settled else divisor
+    return subsets

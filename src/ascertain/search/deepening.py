@@ -19,13 +19,12 @@ import numpy as np
 from ascertain.kernels._jit import whole_kernels
 from ascertain.kernels.search.bounds import INFINITE
 from ascertain.kernels.search.deepen import DONE, FULL, PAUSED, deepen, prove_infinite
-from ascertain.kernels.search.graph import bound_again
-from ascertain.search.configuration import Arena, Member
+from ascertain.kernels.search.graph import EXPANDED, bound_again
+from ascertain.search.configuration import Arena, Member, price_of_next, value_next_size
 from ascertain.search.graph import SearchGraph
 from ascertain.search.greedy import improve_plan, plan_greedily
 from ascertain.search.solution import SearchStats, StopReason
 from ascertain.search.splitting import SplittingTree, grow_splitting_tree
-from ascertain.search.subsets import price_of_next, value_next_size
 
 SearchProgress: TypeAlias = Callable[[Fraction, Fraction | None, SearchStats], None]
 """Told the lower bound, the upper bound (None while there is none) and the work done so far."""
@@ -53,7 +52,6 @@ class Search:
         started: float | None = None,
     ) -> None:
         self.arena = arena
-        self.weight = weight
         self.started = time.monotonic() if started is None else started
         self.deadline = None if time_limit is None else self.started + time_limit
         """On the clock of `time.monotonic`; None for never."""
@@ -81,7 +79,7 @@ class Search:
     @property
     def unit(self) -> Fraction:
         """What bounds are divided by to become costs."""
-        return self.arena.scale * (1 if self.weight is None else sum(self.weight.values()))
+        return self.arena.scale * (sum(self.graph.start.values()) if self.graph.mean else 1)
 
     def run(self, progress: SearchProgress | None = None) -> StopReason | None:
         """Search until the bounds meet (None) or a limit is reached (which one)."""
@@ -96,13 +94,15 @@ class Search:
 
     def deepen(self, progress: SearchProgress | None) -> StopReason | None:
         """The loop: a slice of deepening, then whatever is due between slices."""
+        size = len(self.arena.start) * self.arena.num_actions
         while True:
-            if not self.prepared and (self.graph.num_visits >= SHORT_SLICE or self.size > SMALL):
+            if not self.prepared and (self.graph.num_visits >= SHORT_SLICE or size > SMALL):
                 self.prepare()
             status = self.visit(SLICE if self.prepared else SHORT_SLICE)
             if status == DONE:
                 return None
             if status == FULL:
+                # Arrays grow by doubling, so that twice what there is has to fit.
                 if self.memory_limit is not None and 2 * self.graph.num_bytes > self.memory_limit:
                     return "memory"
                 self.graph.grow()
@@ -129,10 +129,6 @@ class Search:
         """Whether the time is."""
         return self.deadline is not None and time.monotonic() > self.deadline
 
-    @property
-    def size(self) -> int:
-        return len(self.arena.start) * self.arena.num_actions
-
     def prepare(self) -> None:
         """Let the splitting tree and a greedy policy say what they can."""
         self.prepared = True
@@ -143,7 +139,7 @@ class Search:
             if self.tree.stuck_part(self.arena.start) is not None:
                 self.graph.data.lower[0] = INFINITE
                 return
-        plan_greedily(self.graph, self.tree, self.weight)
+        plan_greedily(self.graph, self.tree)
 
     def strengthen(self) -> None:
         """When a search for worst costs turns out to be long: bound configurations by their small parts too.
@@ -151,9 +147,10 @@ class Search:
         Sets of one more state are valued once as much work has gone into searching as that will take.
         """
         tables, graph = self.arena.tables, self.graph
-        count = None if self.weight is not None else price_of_next(tables, len(self.arena.start))
+        count = None if graph.mean else price_of_next(tables, len(self.arena.start))
         if count is None or graph.num_visits - self.strengthened < count * self.arena.num_actions // 2:
             return
+        # Values of sets are integers of four bytes.
         needed = graph.num_bytes + 4 * (len(tables.subsets.value) + count)
         if self.memory_limit is not None and needed > self.memory_limit:
             return
@@ -169,13 +166,14 @@ class Search:
         if INFINITE > self.upper > self.lower and self.graph.num_visits >= self.improved:
             width = 4 * self.improved // IMPROVE_AFTER
             self.improved *= 2
-            improve_plan(self.graph, self.tree, self.weight, width, self.deadline)
+            improve_plan(self.graph, self.tree, width, self.deadline)
 
     def look_for_infinity(self, *, patiently: bool) -> None:
         """Search the nodes met so far for a set that cannot be left, if enough has changed since the last time."""
         visits = self.graph.num_visits
         if self.upper < INFINITE or visits < max(MANY_VISITS, (2.0 if patiently else 1.2) * self.checked):
             return
+        # The fixpoint looks at all nodes, so that it is due only when their number has grown by a good part.
         self.checked = visits
         prove_infinite(self.graph.data, np.zeros(self.graph.num_nodes, dtype=np.bool_))
 
@@ -188,7 +186,7 @@ class Search:
         return SearchStats(
             seconds=time.monotonic() - self.started,
             configurations=self.graph.num_nodes,
-            expanded=self.graph.num_expanded,
+            expanded=int(self.graph.data.used[EXPANDED]),
             visits=self.graph.num_visits,
             bytes=self.graph.num_bytes,
         )

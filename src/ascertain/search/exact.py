@@ -28,7 +28,7 @@ from ascertain.search.proof import Prover
 from ascertain.search.solution import Bounded, Objective, Proof, SearchStats, Solution, Solved, StopReason, Unsolvable
 from ascertain.task.task import Task, check_task
 
-__all__ = ["Prove", "SearchProgress", "solve"]
+__all__ = ["Prove", "SearchProgress", "solve"]  # what roads need of a search comes from here
 
 Prove: TypeAlias = Literal["always", "when solved", "never"]
 """When the proof of a lower bound is written."""
@@ -90,7 +90,7 @@ def conclude(
     lower, upper = search.interval()
     if upper is None:
         return Bounded(lower, None, None, proof, why or "time", stats, objective)
-    policy = read_policy(search.graph, search.weight)
+    policy = read_policy(search.graph)
     if why is not None and objective == "worst":
         # What was cut short may have improved a later step without having told the earlier ones.
         upper = max(cost_by_hypothesis(quotient.reduced, policy))
@@ -139,6 +139,7 @@ def merge_weights(
         c = int(quotient.hypothesis_class[h])
         member = (int(quotient.reduced.label[c]), state_of[int(quotient.reduced.state[c])])
         total[member] = total.get(member, 0) + int(w * unit)
+    # Smallest integers in the same ratio; a cost times a sum of weights must stay below the 62 bits of INFINITE.
     common = math.gcd(*total.values())
     costs, _ = task.integer_costs()
     if sum(total.values()) // common * int(costs.max()) >= 2**42:

@@ -10,7 +10,6 @@ from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.kernels.search.graph import (
     CHILDREN,
     EDGES,
-    EXPANDED,
     MEMBERS,
     NODES,
     VISITS,
@@ -20,10 +19,12 @@ from ascertain.kernels.search.graph import (
     intern_node,
     rehash,
 )
-from ascertain.search.configuration import Arena, Configuration, Member
-from ascertain.types import IntArray, LongArray
+from ascertain.kernels.search.greedy import LONGEST_WORD
+from ascertain.search.configuration import Arena, Member
+from ascertain.types import Action, IntArray, Reading
 
-NONE = np.empty(0, dtype=np.int64)
+NO_WEIGHTS = np.empty(0, dtype=np.int64)
+"""In place of the weights of members where costs are worst costs, which do not depend on weights."""
 
 
 class SearchGraph:
@@ -32,7 +33,10 @@ class SearchGraph:
     def __init__(self, arena: Arena, weight: Mapping[Member, int] | None = None) -> None:
         self.arena = arena
         self.mean = weight is not None
+        self.start = {member: 1 if weight is None else weight[member] for member in arena.start}
+        """The hypotheses with their weights: for worst costs all alike."""
         k, num_actions = len(arena.start), arena.num_actions
+        # The start can be expanded at once: each action leads to at most as many branches as there are members.
         room = max(1024, 2 * k * num_actions)
         self.data = _empty_graph(nodes=room, members=4 * room, edges=room, children=2 * room, mean=self.mean)
         self.scratch = Scratch(
@@ -41,17 +45,14 @@ class SearchGraph:
             code=np.empty(k, dtype=np.int32),
             rename=np.full(1 << arena.tables.bits, -1, dtype=np.int32),
             family=np.empty(k + 1, dtype=np.int32),
+            trial=np.empty(k + LONGEST_WORD, dtype=np.int32),
         )
         self.stack = np.zeros((256, 2), dtype=np.int64)
-        self.intern(arena.start, weight)
+        self.intern(self.start)
 
     @property
     def num_nodes(self) -> int:
         return int(self.data.used[NODES])
-
-    @property
-    def num_expanded(self) -> int:
-        return int(self.data.used[EXPANDED])
 
     @property
     def num_visits(self) -> int:
@@ -67,13 +68,16 @@ class SearchGraph:
     def upper(self, node: int) -> int:
         return int(self.data.upper[node])
 
-    def find_code(self, code: IntArray, weights: LongArray = NONE) -> int:
-        """The node of an encoded configuration, or -1."""
-        return find_node(self.data, self.mean, code, weights, len(code))[0]
+    def find_code(self, code: IntArray) -> int:
+        """The node of an encoded configuration, for worst costs, or -1."""
+        return find_node(self.data, self.mean, code, NO_WEIGHTS, len(code))[0]
 
-    def intern(self, configuration: Configuration, weight: Mapping[Member, int] | None = None) -> int:
-        """The node of a configuration, added if it is new. It is not pure."""
-        code, weights = self._encode(configuration, weight)
+    def intern(self, configuration: Mapping[Member, int]) -> int:
+        """The node of a configuration, its members with their weights, added if it is new. It is not pure."""
+        code, weights = self.arena.encode(configuration), NO_WEIGHTS
+        if self.mean:
+            ordered = sorted((s, label) for label, s in configuration)
+            weights = np.array([configuration[label, s] for s, label in ordered], dtype=np.int64)
         self.make_room(1, len(code))
         return intern_node(self.arena.tables, self.data, code, weights, len(code))
 
@@ -105,12 +109,14 @@ class SearchGraph:
             stack[: len(self.stack)] = self.stack
             self.stack = stack
 
-    def _encode(self, configuration: Configuration, weight: Mapping[Member, int] | None) -> tuple[IntArray, LongArray]:
-        code = self.arena.encode(configuration)
-        if weight is None:
-            return code, NONE
-        ordered = sorted((s, label) for label, s in configuration)
-        return code, np.array([weight[label, s] for s, label in ordered], dtype=np.int64)
+    def branch(self, configuration: Mapping[Member, int], action: Action) -> dict[Reading, dict[Member, int]]:
+        """What is left after each reading of an allowed action; for mean costs weights of members that meet add up."""
+        branches: dict[Reading, dict[Member, int]] = {}
+        for member, weight in configuration.items():
+            y, after = self.arena.move(member, action)
+            left = branches.setdefault(y, {})
+            left[after] = left.get(after, 0) + weight if self.mean else 1
+        return branches
 
 
 def _empty_graph(*, nodes: int, members: int, edges: int, children: int, mean: bool) -> ConfigurationGraph:
@@ -138,17 +144,9 @@ def _with_more_nodes(data: ConfigurationGraph, nodes: int) -> ConfigurationGraph
     size = _power_of_two(4 * nodes)
     slot = np.full(size, -1, dtype=np.int32)
     rehash(slot, data.digest, int(data.used[NODES]))
-    return data._replace(
-        slot=slot,
-        digest=_grown(data.digest, nodes),
-        first_member=_grown(data.first_member, nodes + 1),
-        total=_grown(data.total, nodes),
-        lower=_grown(data.lower, nodes),
-        upper=_grown(data.upper, nodes),
-        plan=_grown(data.plan, nodes),
-        first_edge=_grown(data.first_edge, nodes),
-        num_edges=_grown(data.num_edges, nodes),
-    )
+    by_node = ("digest", "total", "lower", "upper", "plan", "first_edge", "num_edges")
+    longer = {name: _grown(getattr(data, name), nodes) for name in by_node}
+    return data._replace(slot=slot, first_member=_grown(data.first_member, nodes + 1), **longer)
 
 
 def _grown(array: np.ndarray, size: int) -> np.ndarray:

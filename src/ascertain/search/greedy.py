@@ -9,55 +9,30 @@ policy at hand, several more words, each completed greedily, and keeps what is c
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 
 import numpy as np
 
 from ascertain.kernels.search.bounds import INFINITE
 from ascertain.kernels.search.greedy import MOST_PAIRS, follow_pair, rank_words
-from ascertain.policy.automaton import Automaton
-from ascertain.search.configuration import Arena, Member, is_pure
+from ascertain.search.configuration import Member, is_pure
 from ascertain.search.graph import SearchGraph
-from ascertain.search.plan import read_policy
-from ascertain.search.splitting import SplittingTree, grow_splitting_tree
+from ascertain.search.splitting import SplittingTree
 from ascertain.types import Action
 
-LONGEST_WORD = 1024
 
-
-def greedy_policy(arena: Arena) -> Automaton | None:
-    """The greedy policy for worst costs, or None where the greedy steps lead to a dead end."""
-    graph = SearchGraph(arena)
-    plan_greedily(graph, None if arena.about_current else grow_splitting_tree(arena))
-    return read_policy(graph) if graph.upper(0) < INFINITE else None
-
-
-def plan_greedily(graph: SearchGraph, tree: SplittingTree | None, weight: Mapping[Member, int] | None = None) -> bool:
+def plan_greedily(graph: SearchGraph, tree: SplittingTree | None) -> bool:
     """Enter a greedy policy into the graph, if the steps do not lead to a dead end; whether they did not."""
-    planner = _Planner(graph, tree)
-    start = {member: 1 if weight is None else weight[member] for member in graph.arena.start}
-    if not planner.plan(start):
-        return False
-    planner.value()
-    return True
+    return _Planner(graph, tree).attempt(graph.start)
 
 
-def improve_plan(
-    graph: SearchGraph,
-    tree: SplittingTree | None,
-    weight: Mapping[Member, int] | None,
-    width: int,
-    deadline: float | None = None,
-) -> None:
+def improve_plan(graph: SearchGraph, tree: SplittingTree | None, width: int, deadline: float | None = None) -> None:
     """Lower the upper bound of the start, if trying `width` words at each step of its policy finds a cheaper one."""
     planner = _Planner(graph, tree)
-    start = {member: 1 if weight is None else weight[member] for member in graph.arena.start}
     before = INFINITE
     while graph.upper(0) < before:
         before = graph.upper(0)
-        steps = planner.steps_of(start)
         # The last steps first: what they save, earlier ones can count on.
-        for here in reversed(steps):
+        for here in reversed(planner.list_steps()):
             if deadline is not None and time.monotonic() > deadline:
                 return
             for word in planner.rank(here, width):
@@ -71,45 +46,44 @@ class _Planner:
         self.tree = tree
         self.steps: dict[int, tuple[Action, list[int]]] = {}
         """For each planned node its action and the branches that are not pure."""
-        self.trial = np.empty(len(graph.arena.start) + LONGEST_WORD, dtype=np.int32)
 
     def plan(self, start: dict[Member, int], word: list[Action] | None = None) -> bool:
         """Plan every configuration that the plans lead to, beginning with this word; False at a dead end."""
         open_yet: list[tuple[dict[Member, int], list[Action]]] = [(start, word or [])]
         while open_yet:
             here, going = open_yet.pop()
-            node = self.node(here)
+            node = self.graph.intern(here)
+            # What is planned already, or has a policy from an earlier plan, need not be planned again.
             if not going and (node in self.steps or self.graph.upper(node) < INFINITE):
                 continue
             going = going or self.choose(here)
             if not going:
                 return False
             branches = self.branch(here, going[0])
-            self.steps[node] = (going[0], [self.node(after) for after in branches])
+            self.steps[node] = (going[0], [self.graph.intern(after) for after in branches])
             # A word goes on only through what it has not split.
             open_yet.extend((after, going[1:] if len(branches) == 1 else []) for after in branches)
         return True
 
-    def attempt(self, here: dict[Member, int], word: list[Action]) -> None:
-        """Complete a policy that begins with this word, and enter what it improves."""
+    def attempt(self, here: dict[Member, int], word: list[Action] | None = None) -> bool:
+        """Complete a policy that begins with this word, and enter what it improves; False at a dead end."""
         self.steps = {}
-        if self.plan(here, word):
-            self.value()
+        if not self.plan(here, word):
+            return False
+        self.value()
+        return True
 
-    def steps_of(self, start: dict[Member, int]) -> list[dict[Member, int]]:
+    def list_steps(self) -> list[dict[Member, int]]:
         """The configurations of more than two members that the present policy leads to, parents first."""
         found: dict[int, dict[Member, int]] = {}
-        open_yet = [start]
+        open_yet = [self.graph.start]
         while open_yet:
             here = open_yet.pop()
-            node = self.node(here)
+            node = self.graph.intern(here)
             if len(here) > 2 and node not in found:
                 found[node] = here
                 open_yet.extend(self.branch(here, int(self.graph.data.plan[node])))
         return list(found.values())
-
-    def node(self, here: dict[Member, int]) -> int:
-        return self.graph.intern(frozenset(here), here if self.graph.mean else None)
 
     def choose(self, here: dict[Member, int]) -> list[Action]:
         """The word to do next; empty at a dead end."""
@@ -121,12 +95,12 @@ class _Planner:
 
     def rank(self, here: dict[Member, int], width: int) -> list[list[Action]]:
         """The best-looking words that split a configuration, at most so many."""
-        tables, choice, scratch = self.arena.tables, self.arena.choice, self.graph.scratch
+        tables, scratch = self.arena.tables, self.graph.scratch
         code, k = self.arena.encode(here), len(here)
         weight = np.array([here[label, s] for s, label in sorted((s, label) for label, s in here)], dtype=np.int64)
         room = self.arena.num_actions + min(k * (k - 1) // 2, 2 * MOST_PAIRS)
         value, pair = np.empty(room, dtype=np.int64), np.zeros((room, 2), dtype=np.int32)
-        count = rank_words(tables, choice, code, weight, k, scratch, self.trial, LONGEST_WORD, value, pair)
+        count = rank_words(tables, code, weight, k, scratch, value, pair)
         words: list[list[Action]] = []
         for w in np.argsort(value[:count], kind="stable")[:width].tolist():
             if value[w] >= INFINITE:
@@ -134,20 +108,15 @@ class _Planner:
             word = [w]
             if w >= self.arena.num_actions:
                 i, j = pair[w].tolist()
-                _, length = follow_pair(tables, choice, code, weight, k, i, j, scratch, self.trial, LONGEST_WORD)
-                word = self.trial[k : k + length].tolist()
+                _, length = follow_pair(tables, code, weight, k, i, j, scratch)
+                word = scratch.trial[k : k + length].tolist()
             if word not in words:
                 words.append(word)
         return words
 
     def branch(self, here: dict[Member, int], action: Action) -> list[dict[Member, int]]:
         """What is left after each reading and is not pure."""
-        branches: dict[int, dict[Member, int]] = {}
-        for member, w in here.items():
-            y, after = self.arena.move(member, action)
-            left = branches.setdefault(y, {})
-            left[after] = left.get(after, 0) + w
-        return [left for _, left in sorted(branches.items()) if not is_pure(left)]
+        return [left for _, left in sorted(self.graph.branch(here, action).items()) if not is_pure(left)]
 
     def value(self) -> None:
         """Upper bounds from the plans, deepest first; again until nothing changes, for plans may share branches."""

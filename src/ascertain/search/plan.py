@@ -7,21 +7,20 @@ nodes from the answers upwards, each kept once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ascertain.policy.automaton import NOWHERE, Automaton
-from ascertain.search.configuration import Arena, Configuration, Member, is_pure
+from ascertain.search.configuration import Member, is_pure
 from ascertain.search.graph import SearchGraph
-from ascertain.types import Action, Reading
+from ascertain.types import Reading
 
-MemberWeights = Mapping[Member, int]
 PlanNode = tuple[int, int, tuple[tuple[Reading, int], ...]]
 """(action, label, children by reading)."""
+Weighted = frozenset[tuple[Member, int]]
+"""A configuration, its members with their weights, as a key."""
 
 
-def read_policy(graph: SearchGraph, weight: MemberWeights | None = None) -> Automaton:
+def read_policy(graph: SearchGraph) -> Automaton:
     """The policy that the plans of the graph describe from the start; the start has a finite upper bound."""
-    return _Reader(graph).read(weight)
+    return _Reader(graph).read()
 
 
 class _Reader:
@@ -29,12 +28,11 @@ class _Reader:
 
     def __init__(self, graph: SearchGraph) -> None:
         self.graph = graph
-        self.arena: Arena = graph.arena
         self.number: dict[PlanNode, int] = {}
-        self.made: dict[frozenset[tuple[Member, int]], int] = {}
+        self.made: dict[Weighted, int] = {}
 
-    def read(self, weight: MemberWeights | None) -> Automaton:
-        start = self.weighted(self.arena.start, weight)
+    def read(self) -> Automaton:
+        start = frozenset(self.graph.start.items())
         stack = [start]
         while stack:
             here = stack[-1]
@@ -42,19 +40,17 @@ class _Reader:
                 stack.pop()
         return self.automaton(self.made[start])
 
-    def weighted(self, configuration: Configuration, weight: MemberWeights | None) -> frozenset[tuple[Member, int]]:
-        return frozenset((member, 1 if weight is None else weight[member]) for member in configuration)
-
-    def make(self, here: frozenset[tuple[Member, int]], stack: list[frozenset[tuple[Member, int]]]) -> bool:
+    def make(self, here: Weighted, stack: list[Weighted]) -> bool:
         """Make the decision for a configuration if its branches are made; otherwise put those on the stack."""
-        weight = dict(here)
-        configuration = frozenset(weight)
-        if is_pure(configuration):
-            label = next(iter(configuration))[0]
-            self.made[here] = self.keep((NOWHERE, label, ()))
+        members = dict(here)
+        if is_pure(members):
+            self.made[here] = self.keep((NOWHERE, next(iter(members))[0], ()))
             return True
-        action = self.planned(configuration, weight)
-        branches = self.branch(weight, action)
+        if len(members) == 2:
+            action = self.graph.arena.first_action(*members)
+        else:
+            action = int(self.graph.data.plan[self.graph.intern(members)])
+        branches = {y: frozenset(left.items()) for y, left in self.graph.branch(members, action).items()}
         missing = [after for after in branches.values() if after not in self.made]
         if missing:
             stack.extend(missing)
@@ -63,26 +59,12 @@ class _Reader:
         self.made[here] = self.keep((action, NOWHERE, children))
         return True
 
-    def planned(self, configuration: Configuration, weight: MemberWeights) -> Action:
-        if len(configuration) == 2:
-            return self.arena.first_action(*configuration)
-        node = self.graph.intern(configuration, weight if self.graph.mean else None)
-        return int(self.graph.data.plan[node])
-
-    def branch(self, weight: MemberWeights, action: Action) -> dict[Reading, frozenset[tuple[Member, int]]]:
-        """What is left after each reading; the weights of members that meet are added."""
-        branches: dict[Reading, dict[Member, int]] = {}
-        for (label, s), w in weight.items():
-            y, member = self.arena.move((label, s), action)
-            left = branches.setdefault(y, {})
-            left[member] = left.get(member, 0) + w if self.graph.mean else 1
-        return {y: frozenset(left.items()) for y, left in branches.items()}
-
     def keep(self, decision: PlanNode) -> int:
         return self.number.setdefault(decision, len(self.number))
 
     def automaton(self, root: int) -> Automaton:
         """Number decisions from the root: they were made children first, so reversing puts parents first."""
+        # Equal decisions share a number, which is what makes the tree an automaton.
         decisions = list(self.number)
         last = len(decisions) - 1
         assert root == last, "the start is made last"

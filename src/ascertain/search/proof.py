@@ -19,11 +19,8 @@ import heapq
 from collections.abc import Iterator
 from fractions import Fraction
 
-import numpy as np
-
 from ascertain.kernels.quotients.pairs import INFINITE
-from ascertain.kernels.search.bounds import farthest_pair
-from ascertain.kernels.search.subsets import NEVER, dearest_subset, usable_size
+from ascertain.kernels.search.bounds import NEVER, dearest_subset, farthest_pair, usable_size
 from ascertain.search.configuration import Configuration, Member, is_pure
 from ascertain.search.graph import SearchGraph
 from ascertain.search.solution import ProofRow
@@ -58,6 +55,7 @@ class Prover:
             self.moves[row] = {}
             for a, y, part, need in self.justify(row, self.need[row]):
                 self.moves[row][a] = (y, part)
+                # Demands fall from row to part, so that a row that was formed is never asked for more.
                 if need > self.need.get(part, 0):
                     self.need[part] = need
                     count += 1
@@ -111,15 +109,12 @@ class Prover:
         found: list[tuple[bool, int, Reading, Configuration]] = []
         for y in sorted(branches):
             after = branches[y]
-            if not is_pure(after) and self.cost_of(after) >= need:
+            if not is_pure(after) and self.weigh(after)[0] >= need:
                 part = self.named(self.part_for(after, need))
                 found.append((self.need.get(part, -1) < need, len(part), y, part))
+        # Rows that exist already cost nothing, and small ones need few moves: proofs stay short that way.
         _, _, y, part = min(found, key=lambda entry: entry[:3])
         return y, part
-
-    def cost_of(self, configuration: Configuration) -> int:
-        """What a configuration is known to cost at least."""
-        return self.weigh(configuration)[0]
 
     def part_for(self, configuration: Configuration, need: int) -> Configuration:
         """The part of a configuration that is known to cost at least `need`."""
@@ -137,6 +132,7 @@ class Prover:
         return frozenset((rename.setdefault(label, len(rename)), s) for s, label in sorted((s, k) for k, s in part))
 
     def weigh(self, configuration: Configuration) -> tuple[int, list[tuple[int, Configuration]]]:
+        """What a configuration is known to cost at least, and its small parts with their D; looked up once."""
         if configuration not in self.known:
             self.known[configuration] = self.weigh_anew(configuration)
         return self.known[configuration]
@@ -159,10 +155,9 @@ class Prover:
         distance, i, j = farthest_pair(tables, code, len(code))
         parts = [(int(distance), frozenset((members[i], members[j])))]
         for m in range(3, usable_size(tables.subsets, len(code)) + 1):
-            best = np.zeros(3 * m + 1, dtype=np.int32)
-            value = dearest_subset(tables.subsets, tables.bits, self.arena.about_current, code, len(code), m, best)
+            value = dearest_subset(tables, code, len(code), m)
             if value > 0:
-                part = frozenset(members[int(place)] for place in best[:m])
+                part = frozenset(members[int(place)] for place in tables.chosen[:m])
                 parts.append((INFINITE if value >= NEVER else int(value), part))
         return parts
 

@@ -20,7 +20,9 @@ from ascertain.policy.automaton import Automaton
 from ascertain.types import Action, IntArray, Reading
 
 Objective: TypeAlias = Literal["worst", "expected"]
+"""What is minimised: the largest cost over hypotheses, or their weighted mean."""
 StopReason: TypeAlias = Literal["time", "memory", "interrupt"]
+"""The limit that ended a search before its bounds met."""
 
 
 @final
@@ -111,3 +113,4 @@ class Bounded:
 
 
 Solution: TypeAlias = Solved | Unsolvable | Bounded
+"""What `solve` returns."""

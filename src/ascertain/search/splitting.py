@@ -28,15 +28,11 @@ class SplittingTree:
     @cached_property
     def stuck(self) -> tuple[frozenset[State], ...]:
         """The leaves of the largest size, where that is more than one state."""
-        leaves = [b for b in range(int(self.data.tally[0])) if self.data.action[b] < 0]
-        size = max(int(self.data.end[b] - self.data.begin[b]) for b in leaves)
-        if size == 1:
-            return ()
-        return tuple(
-            frozenset(int(s) for s in self.data.order[self.data.begin[b] : self.data.end[b]])
-            for b in leaves
-            if int(self.data.end[b] - self.data.begin[b]) == size
-        )
+        tree = self.data
+        leaves = [b for b in range(int(tree.tally[0])) if tree.action[b] < 0]
+        states = [frozenset(tree.order[tree.begin[b] : tree.end[b]].tolist()) for b in leaves]
+        size = max(map(len, states))
+        return tuple(leaf for leaf in states if len(leaf) == size > 1)
 
     def action_for(self, states: Iterable[State]) -> Action | None:
         """The next action of the word of the lowest block that holds these states; None when that is a leaf."""

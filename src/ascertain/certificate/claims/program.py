@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ascertain.bounds.dual import ProgramProof, RivalProof, TruthProof
 from ascertain.bounds.joint import RULED_OUT
 from ascertain.bounds.lattice import Cut, Tangent
 from ascertain.bounds.program import ProgramBound
+from ascertain.bounds.proof import ProgramProof, RivalProof, TruthProof
 from ascertain.errors import CertificateError
 from ascertain.task.canonical import fraction_text
 

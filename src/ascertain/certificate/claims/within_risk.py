@@ -13,12 +13,11 @@ from typing import Any, TypeVar
 
 from ascertain.errors import CertificateError
 from ascertain.policy.absorption import Triple, find_fates
-from ascertain.policy.automaton import NOWHERE
+from ascertain.policy.automaton import NOWHERE, PolicyTable
 from ascertain.policy.chain import Chain, follow, number_memories, tabulate
 from ascertain.policy.enclosure import Enclosure, enclose
 from ascertain.policy.evaluate import value_places
 from ascertain.policy.policy import AbstractPolicy
-from ascertain.policy.table import Table
 from ascertain.task.task import Task
 
 Memory = TypeVar("Memory", bound=Hashable)
@@ -57,7 +56,7 @@ def _bits(x: Fraction) -> int:
     return max(x.numerator.bit_length(), x.denominator.bit_length())
 
 
-def _node_data(table: Table, v: int) -> dict[str, Any]:
+def _node_data(table: PolicyTable, v: int) -> dict[str, Any]:
     if table.action[v] != NOWHERE:
         return {"ask": int(table.action[v]), "next": {str(y): int(child) for y, child in table.children[v].items()}}
     return {"answer": None if table.label[v] == NOWHERE else int(table.label[v])}

@@ -120,6 +120,7 @@ def accumulate_visits(
     for _ in range(sweeps):
         left = 0.0
         for v in range(nodes):
+            # What comes to a later node in this sweep is handed on in this sweep too.
             amount = now[v]
             if amount == 0.0:
                 continue

@@ -31,7 +31,8 @@ ByteArray: TypeAlias = npt.NDArray[np.uint8]
 """Bits, eight to an entry."""
 
 INFINITE = 2**62
-"""The distance of a pair that nothing tells apart."""
+"""The distance of a pair that nothing tells apart: above every sum of costs that is allowed, and one cost more still
+fits a signed 64-bit integer."""
 
 
 @kernel(work=lambda successor: 2 * successor.size)

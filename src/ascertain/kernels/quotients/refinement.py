@@ -20,7 +20,9 @@ from ascertain.kernels._jit import kernel
 from ascertain.types import IntArray, LongArray
 
 MASK = 2**62 - 1
+"""Hashes keep 62 bits, so that they are nonnegative 64-bit integers with a bit to spare."""
 LOW = 2**32 - 1
+"""The half of a slot that holds a state: states are numbered with 31 bits."""
 
 
 @kernel(work=lambda table: table.size)
@@ -58,6 +60,7 @@ def number_rows(
     mask = len(slots) - 1
     count = 0
     for s in range(len(block)):
+        # The lower bits choose the slot, the upper ones are kept in it: most mismatches show without a look at the row.
         upper = int(code[s]) >> 31
         slot = code[s] & mask
         while slots[slot] >= 0:

@@ -1,6 +1,16 @@
 """What a search reads, and the lower bounds that it draws from it: the farthest pair and the dearest small set.
 
-Throughout: a member is one integer, `state << bits | label`; members of a configuration are ascending.
+Throughout: a member is one integer, `state << bits | label`; members of a configuration are ascending. R is a set of m
+states, 3 <= m <= `most`.
+
+*The farthest pair.* A configuration costs at least what its farthest pair costs, because a policy for the whole settles
+each of its pairs.
+
+*The dearest small set.* A subset never costs more than the whole, so a configuration costs at least D(R) for each R
+among its members whose labels are all different (in a task about the current state: for each R). Sets of m states s_1 <
+... < s_m are ranked by the sum over i of binomial(s_i, i); sizes follow one another in one table, which starts INFINITE
+and falls, sweep after sweep, until it solves the recursion: every entry stands for a policy, costs are positive, so
+what is left at the end is D.
 """
 
 from __future__ import annotations
@@ -8,9 +18,25 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.quotients.pairs import INFINITE
-from ascertain.kernels.search.subsets import NEVER, Subsets, dearest_subset, usable_size
+from ascertain.kernels.quotients.pairs import INFINITE, ShortArray
 from ascertain.types import IntArray, LongArray
+
+NEVER = 2**31 - 1
+"""Infinite, in a table of 32 bits: half the memory of 64, and costs that small sets reach are far below it."""
+MOST_CHOICES = 6_000
+"""A configuration is searched for its dearest set of m members only if it has at most this many of them: each is one
+look-up, so that bounding a node stays within some tens of microseconds of compiled code."""
+
+
+class Subsets(NamedTuple):
+    """Values of small sets; `most` is 2 where there are none."""
+
+    most: int
+    first: LongArray
+    """`first[m]` is where the sets of size m begin in `value`."""
+    binomial: LongArray
+    """`binomial[s, i]`, for i up to `most`."""
+    value: IntArray
 
 
 class SearchTables(NamedTuple):
@@ -21,6 +47,8 @@ class SearchTables(NamedTuple):
     cost: LongArray
     distance: LongArray
     """Of states i > j with different labels, at i (i - 1) / 2 + j."""
+    choice: ShortArray
+    """The first action of a cheapest word for each pair, numbered alike."""
     state_label: IntArray
     """The label of each state in a task about the current state; empty in one about the start."""
     bits: int
@@ -30,7 +58,7 @@ class SearchTables(NamedTuple):
     subsets: Subsets
     """D of all small sets of states, once these are worth their while."""
     chosen: IntArray
-    """Scratch for the choice of a small set."""
+    """Scratch for the choice of a small set: places of members, and what they add to a rank."""
 
 
 @kernel
@@ -55,14 +83,10 @@ def bound_members(tables: SearchTables, code: IntArray, weight: LongArray, k: in
     For worst costs, where D of small sets is known, the dearest of them if that is more.
     """
     if not tables.mean:
-        worst = 0
-        for i in range(k):
-            for j in range(i):
-                worst = max(worst, pair_distance(tables, int(code[i]), int(code[j])))
+        worst = farthest_pair(tables, code, k)[0]
         m = usable_size(tables.subsets, k)
         if m > 2 and worst < INFINITE:
-            current = len(tables.state_label) > 0
-            value = dearest_subset(tables.subsets, tables.bits, current, code, k, m, tables.chosen)
+            value = dearest_subset(tables, code, k, m)
             worst = INFINITE if value >= NEVER else max(worst, value)
         return worst
     total = 0
@@ -91,3 +115,182 @@ def farthest_pair(tables: SearchTables, code: IntArray, k: int) -> tuple[int, in
                 one = j
                 other = i
     return worst, one, other
+
+
+@kernel(
+    work=lambda tables, key: (tables.subsets.value.size - tables.subsets.first[key.size]) * tables.cost.size * key.size
+)
+def sweep_subsets(tables: SearchTables, settled: int, key: LongArray) -> int:
+    """Bring every set of m states, m the largest size, up to date once, by rank; return how many values fell.
+
+    Values up to `settled` are known to be final. `key` is scratch for m entries.
+    """
+    subsets = tables.subsets
+    chosen = tables.chosen
+    n = tables.successor.shape[0]
+    m = subsets.most
+    for i in range(m):
+        chosen[i] = i
+    rank = int(subsets.first[m])
+    fallen = 0
+    while True:
+        if subsets.value[rank] > settled:
+            value = value_set(tables, m, key)
+            if value < subsets.value[rank]:
+                subsets.value[rank] = value
+                fallen += 1
+        rank += 1
+        advance_choice(chosen, m)
+        if chosen[m - 1] >= n:
+            return fallen
+
+
+@kernel
+def advance_choice(chosen: IntArray, m: int) -> int:
+    """The next choice of m ascending numbers, the first places changing most often; the last place that changed."""
+    i = 0
+    while i < m - 1 and chosen[i] + 1 == chosen[i + 1]:
+        chosen[i] = i
+        i += 1
+    chosen[i] += 1
+    return i
+
+
+@kernel
+def value_set(tables: SearchTables, m: int, key: LongArray) -> int:
+    """The least, over actions, of the cost plus the largest value of a branch of the chosen states, by the table."""
+    if len(tables.state_label) > 0 and is_plain(tables.state_label, tables.chosen, m):
+        return 0
+    cost = tables.cost
+    best = NEVER
+    for a in range(len(cost)):
+        if cost[a] >= best:
+            continue
+        size = move_set(tables, m, a, key)
+        if size < 0:
+            continue
+        rest = 0
+        begin = 0
+        while begin < size and rest < NEVER:
+            end = begin + 1
+            while end < size and (key[end] >> 31) == (key[begin] >> 31):
+                end += 1
+            rest = max(rest, value_branch(tables, key, begin, end))
+            begin = end
+        if rest < NEVER:
+            # What does not fit is cut off just below infinity: a lower bound still.
+            best = min(best, int(cost[a]) + rest, NEVER - 1)
+    return best
+
+
+@kernel
+def is_plain(state_label: IntArray, chosen: IntArray, m: int) -> bool:
+    """Whether all these states have one label."""
+    same = True
+    for i in range(1, m):
+        same = same and state_label[chosen[i]] == state_label[chosen[0]]
+    return same
+
+
+@kernel
+def move_set(tables: SearchTables, m: int, a: int, key: LongArray) -> int:
+    """Write reading << 31 | successor of each chosen state to `key`, ascending, and return how many there are.
+
+    -1 when the action is forbidden, or, in a task about the start, makes two states meet with equal readings.
+    """
+    for i in range(m):
+        s = tables.chosen[i]
+        to = int(tables.successor[s, a])
+        if to < 0:
+            return -1
+        x = (int(tables.reading[s, a]) << 31) | to
+        j = i
+        while j > 0 and key[j - 1] > x:
+            key[j] = key[j - 1]
+            j -= 1
+        key[j] = x
+    size = 1
+    for i in range(1, m):
+        if key[i] == key[size - 1]:
+            if len(tables.state_label) == 0:
+                return -1
+            continue
+        key[size] = key[i]
+        size += 1
+    return size
+
+
+@kernel
+def value_branch(tables: SearchTables, key: LongArray, begin: int, end: int) -> int:
+    """The value of the set at `begin .. end - 1` of `key`."""
+    low = (1 << 31) - 1
+    m = end - begin
+    if m == 1:
+        return 0
+    if m == 2:
+        i = int(key[end - 1]) & low
+        j = int(key[begin]) & low
+        if len(tables.state_label) > 0 and tables.state_label[i] == tables.state_label[j]:
+            return 0
+        apart = int(tables.distance[i * (i - 1) // 2 + j])
+        # What is finite stays so, even where 32 bits cannot hold it: less than D is a valid bound too.
+        return NEVER if apart >= INFINITE else min(NEVER - 1, apart)
+    rank = int(tables.subsets.first[m])
+    for i in range(m):
+        rank += int(tables.subsets.binomial[int(key[begin + i]) & low, i + 1])
+    return int(tables.subsets.value[rank])
+
+
+@kernel
+def dearest_subset(tables: SearchTables, code: IntArray, k: int, m: int) -> int:
+    """The largest value of a set of m members; their places go to `tables.chosen[0 : m]`.
+
+    `code` holds the members, ascending. About the start their labels must all differ. -1 where no set is fit.
+    """
+    subsets = tables.subsets
+    bits = tables.bits
+    best = tables.chosen
+    current = len(tables.state_label) > 0
+    chosen = best[m : 2 * m]
+    partial = best[2 * m : 3 * m + 1]
+    # partial[i] is what the members chosen[i], chosen[i + 1], ... add to the rank: the first ones change most often.
+    partial[m] = subsets.first[m]
+    for i in range(m - 1, -1, -1):
+        chosen[i] = i
+        partial[i] = partial[i + 1] + subsets.binomial[int(code[i]) >> bits, i + 1]
+    worst = -1
+    while True:
+        if subsets.value[partial[0]] > worst and (current or all_labels_differ(bits, code, chosen, m)):
+            worst = int(subsets.value[partial[0]])
+            for i in range(m):
+                best[i] = chosen[i]
+        i = advance_choice(chosen, m)
+        if chosen[m - 1] >= k:
+            return worst
+        for j in range(i, -1, -1):
+            partial[j] = partial[j + 1] + subsets.binomial[int(code[chosen[j]]) >> bits, j + 1]
+
+
+@kernel
+def all_labels_differ(bits: int, code: IntArray, chosen: IntArray, m: int) -> bool:
+    """Whether no two of the chosen members have equal labels."""
+    mask = (1 << bits) - 1
+    for i in range(m):
+        for j in range(i):
+            if code[chosen[i]] & mask == code[chosen[j]] & mask:
+                return False
+    return True
+
+
+@kernel
+def usable_size(subsets: Subsets, k: int) -> int:
+    """The largest m for which a configuration of k members is searched; 2 when none."""
+    m = min(subsets.most, k)
+    while m > 2:
+        choices = 1
+        for i in range(m):
+            choices = choices * (k - i) // (i + 1)
+        if choices <= MOST_CHOICES:
+            return m
+        m -= 1
+    return 2

@@ -81,6 +81,7 @@ def deepen(tables: SearchTables, graph: ConfigurationGraph, scratch: Scratch, st
             stack[1, 1] = graph.lower[0]
         v = int(stack[depth, 0])
         budget = int(stack[depth, 1])
+        # The question of this frame is answered: D(v) exceeds the budget, or is within it.
         if graph.lower[v] > budget or graph.upper[v] <= budget:
             depth -= 1
             if depth == 0:
@@ -96,6 +97,7 @@ def deepen(tables: SearchTables, graph: ConfigurationGraph, scratch: Scratch, st
         e = choose_edge(tables, graph, v)
         if graph.lower[v] > budget or graph.upper[v] <= budget:
             continue
+        # Neither is known yet: ask the hardest branch of the most promising action.
         u, rest = choose_branch(tables, graph, v, e, budget)
         depth += 1
         stack[depth, 0] = u

@@ -61,6 +61,8 @@ class Scratch(NamedTuple):
     """Label to new label; -1 between uses."""
     family: IntArray
     """The branches of the edge that is being made."""
+    trial: IntArray
+    """The members that a word has led to, and the word behind them (`kernels/search/greedy.py`)."""
 
 
 @kernel
@@ -79,6 +81,7 @@ def branch(tables: SearchTables, code: IntArray, weight: LongArray, k: int, acti
         if to < 0:
             return -1
         label = int(tables.state_label[to]) if current else int(code[i]) & mask
+        # Insertion sort: configurations are small, and mostly nearly sorted.
         x = (int(tables.reading[s, action]) << 31) | (to << bits) | label
         w = int(weight[i]) if tables.mean else 1
         j = i
@@ -131,6 +134,7 @@ def find_node(graph: ConfigurationGraph, mean: bool, code: IntArray, weight: Lon
         h = (h * 1000003 + int(code[i])) & HASH_MASK
         if mean:
             h = (h * 1000003 + (int(weight[i]) & 0xFFFFF)) & HASH_MASK
+    # A last mixing of bits; the place in the table depends on high and low ones.
     h = ((h ^ (h >> 17)) * 5915587) & HASH_MASK
     place = (h ^ (h >> 20)) & (len(graph.slot) - 1)
     while graph.slot[place] >= 0:
@@ -241,6 +245,7 @@ def collect_branches(tables: SearchTables, graph: ConfigurationGraph, scratch: S
                 if bound >= INFINITE:
                     return -1
                 u = add_node(graph, tables.mean, scratch.code, weight, k, place, digest, bound)
+            # An action that leads back to v or to where nothing settles can be on no cheapest policy.
             if u == v or graph.lower[u] >= INFINITE:
                 return -1
             count = insert_child(graph, scratch.family, count, u, tables.mean)

@@ -6,7 +6,6 @@ Throughout: a is an action, k the number of members, i and j are two of them, p 
 from __future__ import annotations
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.quotients.pairs import ShortArray
 from ascertain.kernels.search.bounds import INFINITE, SearchTables, bound_members
 from ascertain.kernels.search.graph import Scratch, branch, rename_labels
 from ascertain.types import IntArray, LongArray
@@ -14,27 +13,19 @@ from ascertain.types import IntArray, LongArray
 MOST_PAIRS = 400
 """Of a large configuration only about this many pairs are tried, evenly spaced: a step then takes time that grows with
 the members and not with their square."""
+LONGEST_WORD = 1024
+"""A cheapest word of a pair is given up after this many actions: a first policy is to be found quickly."""
 
 
 @kernel(work=lambda tables, k: (tables.cost.size + min(k * k, MOST_PAIRS)) * k * k)
 def rank_words(
-    tables: SearchTables,
-    choice: ShortArray,
-    code: IntArray,
-    weight: LongArray,
-    k: int,
-    scratch: Scratch,
-    trial: IntArray,
-    longest: int,
-    value: LongArray,
-    pair: IntArray,
+    tables: SearchTables, code: IntArray, weight: LongArray, k: int, scratch: Scratch, value: LongArray, pair: IntArray
 ) -> int:
     """Estimate the words that could split the members; return how many there are.
 
     Word w costs about `value[w]`, INFINITE where it cannot be used. The first words are the single actions; the others
     are the cheapest words of members `pair[w]`. A word is tried until it splits and given up when it is forbidden,
-    makes two labels meet, separates a pair that nothing settles, or outgrows `longest`. `trial` has room for the
-    members and for one word behind them.
+    makes two labels meet, separates a pair that nothing settles, or outgrows LONGEST_WORD.
     """
     count = len(tables.cost)
     for a in range(count):
@@ -42,6 +33,7 @@ def rank_words(
         size = branch(tables, code, weight, k, a, scratch)
         if size > 0 and (scratch.key[0] >> 31) != (scratch.key[size - 1] >> 31):
             value[a] = min(INFINITE, int(tables.cost[a]) + estimate(tables, scratch, size))
+    # Every stride-th pair of different labels.
     stride = 1 + k * (k - 1) // 2 // MOST_PAIRS
     number = 0
     mask = (1 << tables.bits) - 1
@@ -49,7 +41,7 @@ def rank_words(
         for j in range(i):
             number += 1
             if number % stride == 0 and code[i] & mask != code[j] & mask:
-                value[count], _ = follow_pair(tables, choice, code, weight, k, i, j, scratch, trial, longest)
+                value[count], _ = follow_pair(tables, code, weight, k, i, j, scratch)
                 pair[count, 0] = i
                 pair[count, 1] = j
                 count += 1
@@ -58,29 +50,21 @@ def rank_words(
 
 @kernel(work=lambda k: k * k)
 def follow_pair(
-    tables: SearchTables,
-    choice: ShortArray,
-    code: IntArray,
-    weight: LongArray,
-    k: int,
-    i: int,
-    j: int,
-    scratch: Scratch,
-    trial: IntArray,
-    longest: int,
+    tables: SearchTables, code: IntArray, weight: LongArray, k: int, i: int, j: int, scratch: Scratch
 ) -> tuple[int, int]:
     """The estimate and the length of the cheapest word of members i and j, cut off at the first split.
 
-    The word is written to `trial`, behind the members.
+    The word is written to `scratch.trial`, behind the members.
     """
-    bits = tables.bits
-    p = int(code[i]) >> bits
-    q = int(code[j]) >> bits
+    choice = tables.choice
+    trial = scratch.trial
+    p = int(code[i]) >> tables.bits
+    q = int(code[j]) >> tables.bits
     for m in range(k):
         trial[m] = code[m]
     size = k
     spent = 0
-    for step in range(longest):
+    for step in range(LONGEST_WORD):
         if p == q:
             return INFINITE, 0
         a = int(choice[p * (p - 1) // 2 + q] if p > q else choice[q * (q - 1) // 2 + p])

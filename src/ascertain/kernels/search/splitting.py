@@ -94,6 +94,7 @@ def is_valid(successor: IntArray, reading: IntArray, tree: Tree, b: int, a: int)
     end = int(tree.end[b])
     first = reading[tree.order[begin], a]
     alike = True
+    # Each call has a stamp of its own, so that `seen` need never be cleared.
     tree.tally[1] += 1
     stamp = int(tree.tally[1])
     collided = False
