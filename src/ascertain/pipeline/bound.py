@@ -213,7 +213,7 @@ def _check_risks(question: Task | PlantTask) -> None:
 
 def _bound_task(task: Task, quotient: Quotient, tell: Tell) -> tuple[Bounds, PairwiseBound | None]:
     """Both sides of a task, and the pairwise bound of its quotient where nothing is obstructed."""
-    found, reduced = bound_both_sides(task, tell=tell, quotient=quotient), quotient.reduced
+    found, reduced = bound_both_sides(task, tell=tell), quotient.reduced
     if found.obstruction is not None:
         witness = found.obstruction
         hardest = HardestPair(witness.names, witness.labels, witness.sentence)
@@ -259,7 +259,7 @@ def _list_claims(
         return [obstruction_claim(task, *bounds.obstruction.pair)] if bounds.obstruction else [], []
     claims, remarks = _claim_lower(quotient, pairwise)
     if not task.model.is_noisy:
-        claims += solution_claims(solve(task, quotient=quotient), [Fraction(1)] * task.num_hypotheses)
+        claims += solution_claims(solve(task), [Fraction(1)] * task.num_hypotheses)
     elif not hasattr(bounds.policy, "decide"):
         remarks.append("the policy is a tree of tests, so that only the lower bounds are certified")
     else:

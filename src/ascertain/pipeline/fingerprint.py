@@ -17,8 +17,6 @@ from ascertain.model.files import read_listed
 from ascertain.pipeline.settle import Settled, settle
 from ascertain.policy.evaluate import cost_by_hypothesis
 from ascertain.quotients.fingerprint import pose_fingerprint
-from ascertain.quotients.obstruction import coarsen, find_obstruction
-from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.rational import rational_field
 from ascertain.search.exact import Prove, SearchProgress
 from ascertain.task.hypotheses import starts_explaining
@@ -73,8 +71,8 @@ def fingerprint(
 
     `reset_cost` is what the reset costs; None: there is none. The other parameters are those of `settle`.
     """
-    task, quotient = _pose(machines, reset_cost)
-    settled = settle(task, time_limit=time_limit, progress=progress, prove=prove, quotient=quotient)
+    task = _pose(machines, reset_cost)
+    settled = settle(task, time_limit=time_limit, progress=progress, prove=prove)
     classes: list[list[str]] = [[] for _ in task.labels]
     for s, k in zip(task.state, task.label, strict=True):
         classes[int(k)].append(task.model.origin[int(s)])
@@ -87,19 +85,15 @@ def explain_transcript(
     machines: Machines, transcript: str | Path, *, reset_cost: Fraction | int | str | None = 1
 ) -> Explained:
     """Say which classes of machines explain a log, from the initial state on."""
-    (task, _), path = _pose(machines, reset_cost), Path(transcript)
+    task, path = _pose(machines, reset_cost), Path(transcript)
     left = starts_explaining(task.model, task.state, read_log(path), str(path))
     return Explained(tuple(sorted({task.labels[int(task.label[h])] for h in left})))
 
 
-def _pose(machines: Machines, reset_cost: Fraction | int | str | None) -> tuple[Task, Quotient | None]:
-    """The task of naming the machine up to those that nobody can tell apart, and its quotient where it is known."""
+def _pose(machines: Machines, reset_cost: Fraction | int | str | None) -> Task:
+    """The task of naming the machine up to those that nobody can tell apart."""
     cost = None if reset_cost is None else rational_field(reset_cost, "--reset-cost", TaskError)
-    by_name = machines if isinstance(machines, Mapping) else _read(machines)
-    task = pose_fingerprint(by_name, reset_cost=cost, coarsened=False)
-    quotient = take_quotient(task)
-    obstruction = find_obstruction(task, quotient=quotient)
-    return (task, quotient) if obstruction is None else (coarsen(task, obstruction), None)
+    return pose_fingerprint(machines if isinstance(machines, Mapping) else _read(machines), reset_cost=cost)
 
 
 def _read(files: Sequence[str | Path]) -> dict[str, Model]:

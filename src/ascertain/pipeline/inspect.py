@@ -55,7 +55,7 @@ def inspect(what: AbstractModel | Problem | str | Path) -> Inspected:
             what = read_any_problem(what)
     if isinstance(what, Problem):
         quotient = take_quotient(what.listed_question)
-        obstruction = find_obstruction(what.question, quotient=quotient)
+        obstruction = find_obstruction(what.listed_question)
         return Inspected(_model_facts(quotient.task.model), quotient, obstruction, what.notes)
     classes, remarks = _class_facts(what)
     return Inspected({**_model_facts(what), **classes, **facts}, notes=(*notes, *remarks))

@@ -20,7 +20,6 @@ from ascertain.policy.automaton import Automaton
 from ascertain.policy.plain import named_policy_data
 from ascertain.problem.problem import Problem, as_problem
 from ascertain.quotients.obstruction import Obstruction, find_obstruction
-from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.search.exact import Prove, SearchProgress, solve
 from ascertain.search.solution import Bounded, Objective, SearchStats, Solution, Solved, StopReason, Unsolvable
 from ascertain.task.canonical import fraction_text
@@ -117,20 +116,17 @@ def settle(
     memory_limit: int | None = None,
     progress: SearchProgress | None = None,
     prove: Prove = "always",
-    quotient: Quotient | None = None,
 ) -> Settled:
     """Find the cheapest experiment that settles the task, certify it, and have the certificate checked.
 
     `task` is a task, a problem, or the name of a problem file, whose weights are used for an expected cost unless
-    others are given here. `quotient` is that of the task, where it is known already; the other parameters are those of
-    `search.exact.solve`.
+    others are given here. The other parameters are those of `search.exact.solve`.
     """
     if isinstance(task, str | Path | Problem):
         problem = as_problem(task)
         task, weights = problem.task, weights or (problem.weights if objective == "expected" else None)
     check_task(task)
-    quotient = quotient or take_quotient(task)
-    obstruction = find_obstruction(task, quotient=quotient)
+    obstruction = find_obstruction(task)
     solution = solve(
         task,
         objective=objective,
@@ -139,7 +135,6 @@ def settle(
         memory_limit=memory_limit,
         progress=progress,
         prove=prove,
-        quotient=quotient,
     )
     claims = solution_claims(solution, weights or [Fraction(1)] * task.num_hypotheses)
     if obstruction is not None:

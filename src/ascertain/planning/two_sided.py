@@ -108,19 +108,18 @@ def bound_both_sides(
     beta: Fraction | None = None,
     limits: SearchLimits = DEFAULT_LIMITS,
     *,
-    quotient: Quotient | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> TwoSidedBounds:
     """The best bounds and the best policy that are known here; the risks are the task's unless given.
 
-    Hypotheses in what is returned are those of the task's quotient, which may be given where it is known already.
+    Hypotheses in what is returned are those of the task's quotient.
     `tell` is called with a sentence on what is being done, now and then.
     """
     alpha, beta = check_risks(task, alpha, beta)
     if isinstance(task, PlantTask):
         return _bound_plant(task, alpha, beta, limits)
-    quotient = quotient or take_quotient(task)
-    obstruction = find_obstruction(task, quotient=quotient)
+    quotient = take_quotient(task)
+    obstruction = find_obstruction(task)
     if obstruction is not None and obstruction.rules_out(alpha, beta):
         return TwoSidedBounds(alpha, beta, None, None, obstruction=obstruction)
     if not quotient.reduced.model.is_noisy:
@@ -131,7 +130,7 @@ def bound_both_sides(
 def _without_noise(quotient: Quotient, alpha: Fraction, beta: Fraction, limits: SearchLimits) -> TwoSidedBounds:
     """What happens is certain, so AO is D."""
     if quotient.task.model.is_exact:
-        solution = solve(quotient.task, time_limit=limits.time_limit, prove="never", quotient=quotient)
+        solution = solve(quotient.task, time_limit=limits.time_limit, prove="never")
     else:  # a noisy machine whose laws happen to be certain
         solution = solve(skeleton(quotient.reduced), time_limit=limits.time_limit, prove="never")
     if isinstance(solution, Solved):

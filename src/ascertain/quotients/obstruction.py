@@ -24,7 +24,7 @@ from typing import final
 
 import numpy as np
 
-from ascertain.quotients.abstract import AbstractQuotient, ListedQuestion, Reason, first_places, number_by_appearance
+from ascertain.quotients.abstract import ListedQuestion, Reason, first_places, number_by_appearance
 from ascertain.quotients.quotient import take_quotient
 from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task
@@ -89,12 +89,12 @@ class Obstruction:
         return 2 * wrong + abstain < 1
 
 
-def find_obstruction(question: AbstractQuestion, *, quotient: AbstractQuotient | None = None) -> Obstruction | None:
+def find_obstruction(question: AbstractQuestion) -> Obstruction | None:
     """An obstructed pair of hypotheses, how many there are and a coarsening without any; None where there are none.
 
-    The question is about a machine or a hidden model; `quotient` is that of the question, where it is known already.
+    The question is about a machine or a hidden model.
     """
-    found = quotient or take_quotient(question)
+    found = take_quotient(question)
     label, first = np.asarray(found.reduced.label), first_places(found.hypothesis_class)
     size = np.bincount(found.hypothesis_class)  # how many original hypotheses each reduced one stands for
     group: IntArray = np.arange(len(found.task.labels), dtype=np.int32)

@@ -69,8 +69,18 @@ def take_quotient(question: AbstractQuestion, *, tolerance: Fraction | None = No
 def take_quotient(question: AbstractQuestion, *, tolerance: Fraction | None = None) -> AbstractQuotient:
     """The question on classes of equivalent states; seeded with labels where it is about the current state.
 
-    With a `tolerance`, on a machine, laws count as equal that a chain of laws so close to one another joins.
+    With a `tolerance`, on a machine, laws count as equal that a chain of laws so close to one another joins. Without
+    one the quotient is kept with the question, which never changes: a road asks for it in several places.
     """
+    if tolerance is not None:
+        return _take(question, tolerance)
+    kept = vars(question)
+    if "_quotient" not in kept:
+        kept["_quotient"] = _take(question, None)
+    return kept["_quotient"]
+
+
+def _take(question: AbstractQuestion, tolerance: Fraction | None) -> AbstractQuotient:
     # The one place that knows the kinds of questions: whoever has a quotient asks the quotient.
     if isinstance(question, HiddenTask):
         if tolerance is not None:

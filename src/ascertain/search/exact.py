@@ -43,7 +43,6 @@ def solve(
     memory_limit: int | None = None,
     progress: SearchProgress | None = None,
     prove: Prove = "always",
-    quotient: Quotient | None = None,
     distances: PairDistances | None = None,
 ) -> Solution:
     """The optimum of a task on a deterministic machine, with a policy on the original task and a proof.
@@ -52,8 +51,7 @@ def solve(
     rational for each hypothesis (all equal if not given). Limits are in seconds and bytes, of the search proper. The
     proof of the lower bound, for worst costs, is written afterwards and may take longer than the search: `prove` says
     whether "always", only "when solved", or "never". What is unsolvable always comes with its witness, and after Ctrl-C
-    there is no proof. `quotient` is that of the task and `distances` are those of its reduced task (`measure_task`),
-    where they are known already.
+    there is no proof. `distances` are those of the task's quotient (`measure_task`), where they are known already.
     """
     started = time.monotonic()
     check_task(task)
@@ -62,7 +60,7 @@ def solve(
         check_weights(task, weights)
     elif weights is not None:
         raise TaskError("weights were given, but worst costs do not depend on weights; ask for expected costs")
-    quotient = quotient or take_quotient(task)
+    quotient = take_quotient(task)
     arena = build_arena(quotient.reduced, mean=mean, distances=distances)
     if is_pure(arena.start):
         return answer_at_once(arena, quotient, objective, time.monotonic() - started)
@@ -72,7 +70,7 @@ def solve(
     if search.lower == INFINITE and mean:
         # What cannot be settled cannot be settled at any mean cost either, and a proof of it is one about worst costs.
         # It is known to exist, so it is looked for without limits.
-        unsolvable = solve(task, progress=progress, quotient=quotient, distances=distances)
+        unsolvable = solve(task, progress=progress, distances=distances)
         assert isinstance(unsolvable, Unsolvable)
         return replace(unsolvable, objective=objective)
     return conclude(search, quotient, objective, why, prove)
