@@ -28,6 +28,7 @@ from ascertain.live.recorder import AbstractRecorder
 from ascertain.policy.verdict import Verdict
 
 _HEAD = re.compile(r"(0|[1-9][0-9]{0,9}) ([0-9a-f]{64})\n")
+"""What FILE.head holds: how many records there are, and the hash of the last."""
 
 
 @final

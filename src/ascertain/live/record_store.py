@@ -17,8 +17,11 @@ from ascertain.model.files.text import MAX_BYTES
 from ascertain.task.canonical import canonical_bytes
 
 TABLE = "CREATE TABLE record (number INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT NOT NULL)"
+"""The one table of a journal; a file with any other schema is refused."""
 PAGE = 1024
+"""Bytes of a page of SQLite: records are short, and each is a transaction that writes whole pages."""
 MAX_RECORD = 16 * 2**20
+"""Bytes of a record, far more than a bank of the largest plant takes; SQLite refuses more."""
 DAMAGE = (sqlite3.Error, ValueError, MemoryError)
 """What SQLite raises over damaged files: names that are not UTF-8, and lengths that no memory has room for, too."""
 

@@ -6,17 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
-from ascertain.certificate.chain import (
-    Cause,
-    Record,
-    bank_hash,
-    doubt_record,
-    intent_record,
-    reading_record,
-    scored_bank,
-    stage_record,
-    verdict_record,
-)
+from ascertain.certificate.chain import Cause, Record, bank_hash, scored_bank, stage_record, verdict_record
 from ascertain.observer.banks import CompileEffort
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stages import Event
@@ -60,15 +50,15 @@ class AbstractRecorder(ABC):
 
     def intent(self, action: Action) -> None:
         """The action is about to be sent."""
-        self.append(intent_record(action))
+        self.append({"record": "intent", "action": action})
 
     def reading(self, action: Action, reading: Reading | None) -> None:
         """The action ran, and this was read; None if nothing was."""
-        self.append(reading_record(action, reading))
+        self.append({"record": "reading", "action": action, "reading": reading})
 
     def doubt(self, action: Action) -> None:
         """Nobody knows whether the action ran."""
-        self.append(doubt_record(action))
+        self.append({"record": "doubt", "action": action})
 
     def stage(self, event: Event) -> None:
         """The observer has changed its stage."""

@@ -57,6 +57,25 @@ class AbstractModel(ABC):
         return None
 
     @property
+    def listed(self) -> AbstractListed | None:
+        """This model, if its states are listed by name, so that something can be done for every one of them."""
+        return None
+
+    @property
+    def initial_states(self) -> tuple[State, ...]:
+        """The states that the plant may begin in; none when unknown."""
+        return ()
+
+    def size_facts(self) -> dict[str, Any]:
+        """What the model is and how large, by name: what `inspect` shows first."""
+        return {
+            "kind": self.kind,
+            "states": self.num_states,
+            "actions": self.num_actions,
+            "readings": len(self.readings),
+        }
+
+    @property
     @abstractmethod
     def is_noisy(self) -> bool:
         """Whether something in this model is random."""
@@ -113,6 +132,10 @@ class AbstractModel(ABC):
         if reading is not None and not 0 <= reading < len(self.readings):
             raise TaskError(f"reading {reading} is not one of the model's; they are 0 .. {len(self.readings) - 1}")
 
+    def as_model(self) -> Self:
+        """This model; a Boolean network, which describes one, has a method of this name as well."""
+        return self
+
     @abstractmethod
     def as_machine(self) -> AbstractMachine:
         """The same plant as a machine, with its states listed; refused where that cannot be."""
@@ -168,13 +191,29 @@ class AbstractListed(AbstractModel):
     """`index[name]` is the state of that name."""
 
     def __post_init__(self) -> None:
-        for what, names in (("state", self.states), ("action", self.actions), ("reading", self.readings)):
-            check_names(what, names)
+        for what, names in self.names.items():
+            check_names(what.removesuffix("s"), names)
         object.__setattr__(self, "index", {name: s for s, name in enumerate(self.states)})
 
     @property
     def num_states(self) -> int:
         return len(self.states)
+
+    @property
+    def listed(self) -> AbstractListed:
+        return self
+
+    @property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """All names, by the fields that hold them."""
+        return {"states": self.states, "actions": self.actions, "readings": self.readings}
+
+    def size_facts(self) -> dict[str, Any]:
+        return {**super().size_facts(), "initial": self.initial_names()}
+
+    @abstractmethod
+    def initial_names(self) -> list[str]:
+        """What the plant may begin with, by name."""
 
     def name_state(self, state: State) -> str:
         return self.states[state]
@@ -189,11 +228,6 @@ class AbstractListed(AbstractModel):
     def defined(self) -> BoolArray:
         """`defined[s, a]` is whether action a is defined in state s."""
 
-    @property
-    @abstractmethod
-    def initial_states(self) -> tuple[State, ...]:
-        """The states that the plant may begin in; none when unknown."""
-
     @abstractmethod
     def arrows(self) -> tuple[LongArray, LongArray]:
         """The steps of positive probability, as states with what each may lead to."""
@@ -201,6 +235,10 @@ class AbstractListed(AbstractModel):
     @abstractmethod
     def law_at(self, state: State, action: Action) -> tuple[tuple[Any, ...], ...]:
         """The law of a step; each entry ends with its probability. Places of the same law give the same object."""
+
+    @abstractmethod
+    def named_data(self) -> dict[str, Any]:
+        """The whole model by names, as JSON files hold it (`files/json_model.py`); its transitions come last."""
 
     @abstractmethod
     def on_actions(self, actions: list[Action]) -> Self:
@@ -248,6 +286,11 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
             raise ModelError(f"origin has {len(self.origin)} entries; each of the {self.num_states} states needs one")
 
     @property
+    def skeleton(self) -> dict[str, Any]:
+        """All that a machine says but what is read, by field."""
+        return {**self.names, "successor": self.successor, "initial": self.initial, "origin": self.origin}
+
+    @property
     @abstractmethod
     def behaviour(self) -> IntArray:
         """The table in which equal entries mean equal reading laws."""
@@ -255,6 +298,10 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
     @abstractmethod
     def rebuilt(self, *, successor: IntArray, behaviour: IntArray, **changes: object) -> Self:
         """This model with other tables and, if they are given, other names."""
+
+    @abstractmethod
+    def named_behaviour(self, behaviour: int) -> object:
+        """What is read at this number, as JSON files write it."""
 
     @abstractmethod
     def certain_behaviour(self, reading: Reading) -> tuple[int, dict[str, Any]]:
@@ -276,6 +323,9 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
     def initial_states(self) -> tuple[State, ...]:
         return self.initial
 
+    def initial_names(self) -> list[str]:
+        return [self.states[s] for s in self.initial]
+
     def allows(self, states: Iterable[State], action: Action) -> bool:
         if self.everywhere[action]:
             return True
@@ -284,9 +334,12 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
     def reach(self, states: Iterable[State], action: Action, reading: Reading | None = None) -> LongArray:
         here = np.asarray(_as_index(states), dtype=np.int64)
         if reading is not None:
-            gives = np.array([*(any(y == reading for y, _ in law) for law in self.laws), False])
-            here = here[gives[self.behaviour[here, action]]]
+            here = here[self.laws_giving(reading)[self.behaviour[here, action]]]
         return np.unique(self.successor[here, action]).astype(np.int64)
+
+    def laws_giving(self, reading: Reading) -> BoolArray:
+        """For each law whether the reading is possible under it; the last entry, False, is where -1 looks."""
+        return np.array([*(any(y == reading for y, _ in law) for law in self.laws), False])
 
     def next_state(self, state: State, action: Action) -> State:
         return int(self.successor[state, action])
@@ -368,11 +421,22 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
         """Names and tables; initial states and origins do not bear on a task."""
         return {
             "kind": self.kind,
-            "states": list(self.states),
-            "actions": list(self.actions),
-            "readings": list(self.readings),
+            **{what: list(names) for what, names in self.names.items()},
             "successor": table_data(self.successor),
         }
+
+    def named_data(self) -> dict[str, Any]:
+        rows: list[list[object]] = [
+            [
+                self.states[s],
+                self.actions[a],
+                self.named_behaviour(int(self.behaviour[s, a])),
+                self.states[int(self.successor[s, a])],
+            ]
+            for s, a in np.argwhere(self.defined).tolist()
+        ]
+        origin = {"origin": self.origin} if self.origin else {}
+        return {**self.names, "initial": self.initial_names(), **origin, "transitions": rows}
 
     def check_table(self, table: IntArray, name: str, bound: int) -> IntArray:
         """A read-only int32 copy of a table whose shape and entries were checked."""

@@ -161,6 +161,16 @@ class BooleanPlant(AbstractDeterministic):
     def num_bits(self) -> int:
         return len(self.bits)
 
+    def size_facts(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "bits": self.num_bits,
+            **super().size_facts(),
+            "flip": str(self.flip),
+            "reversible_commands": sum(command.is_reversible for command in self.commands),
+            "tapped_bits": len({command.tap for command in self.commands}),
+        }
+
     def action_named(self, name: str, where: str = "command") -> Action:
         if name not in self.actions:
             raise ModelError(f"{where}: {name!r} is not a command of the plant{did_you_mean(name, self.actions)}")

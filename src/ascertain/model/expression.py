@@ -9,7 +9,7 @@ one state, on an array of states and on slices, where one word operation decides
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeAlias, final
 
@@ -19,14 +19,19 @@ from ascertain.errors import ModelError, did_you_mean
 from ascertain.kernels.model.boolean import NONE, ONE, WordArray
 
 MAX_LENGTH = 10_000
+"""Characters of an expression: far more than people write, and still parsed at once."""
 
 Instruction: TypeAlias = int | str
 """Push the bit of that number, or one of "0", "1"; or apply "not", "and", "xor", "or" to what was pushed last."""
 
 _TOKEN = re.compile(r"\s*(?:(?P<quoted>'[^']+')|(?P<word>[^\W\d][\w.\[\]]*|[01](?![\w.]))|(?P<sign>[()]))")
+"""A part of an expression, with the blanks before it."""
 _CONSTANTS = {"0": "0", "false": "0", "1": "1", "true": "1"}
+"""The spellings of the two constants."""
 _TIGHTNESS = {"or": 1, "xor": 2, "and": 3, "not": 4}
+"""The operators; of two, the one with the larger number is applied first."""
 _RESERVED = frozenset({*_CONSTANTS, *_TIGHTNESS})
+"""Words that are names only in quotes."""
 
 
 @final
@@ -77,17 +82,23 @@ def parse_tokens(
     return Expression(text, tuple(parser.parse(tokens)))
 
 
-def _split(text: str, where: str) -> list[Token]:
-    tokens: list[Token] = []
+def split_text(text: str, token: re.Pattern[str], refuse: Callable[[str, int], NoReturn]) -> Iterator[re.Match[str]]:
+    """The tokens of a text, each with the blanks before it; `refuse` is told what is none, and where it begins."""
     at, end = 0, len(text.rstrip())
     while at < end:
-        match = _TOKEN.match(text, at)
+        match = token.match(text, at)
         if match is None:
-            raise ModelError(f"{where}: {text[at:].strip()[:20]!r} at character {at + 1} is not understood")
-        quoted = match["quoted"]
-        tokens.append((quoted[1:-1], True) if quoted else (match[0].strip(), False))
+            refuse(text[at:].strip()[:20], at + 1)
+        yield match
         at = match.end()
-    return tokens
+
+
+def _split(text: str, where: str) -> list[Token]:
+    def refuse(found: str, place: int) -> NoReturn:
+        raise ModelError(f"{where}: {found!r} at character {place} is not understood")
+
+    matches = split_text(text, _TOKEN, refuse)
+    return [(m["quoted"][1:-1], True) if m["quoted"] else (m[0].strip(), False) for m in matches]
 
 
 def _run(program: tuple[Instruction, ...], bit: Callable[[int], Any], zero: Any, one: Any) -> Any:

@@ -35,6 +35,9 @@ class Machine(AbstractMachine):
     def rebuilt(self, *, successor: IntArray, behaviour: IntArray, **changes: Any) -> Machine:
         return replace(self, successor=successor, output=behaviour, **changes)
 
+    def named_behaviour(self, behaviour: int) -> str:
+        return self.readings[behaviour]
+
     def certain_behaviour(self, reading: Reading) -> tuple[int, dict[str, Any]]:
         return reading, {}
 

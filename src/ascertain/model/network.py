@@ -26,9 +26,9 @@ from ascertain.model.boolean import MAX_BITS, MAX_ENUMERATED_BITS, BooleanPlant,
 from ascertain.model.expression import Expression
 from ascertain.model.machine import Machine
 from ascertain.model.synchronous import compile_update
-from ascertain.types import IntArray
 
 MAX_INPUTS = 10
+"""An action for each valuation of the inputs: a thousand."""
 MAX_GATES = 2**21
 """Steps of all rules times commands, of a network that becomes a plant."""
 MAX_TABLE_BITS = 22
@@ -95,6 +95,10 @@ class BooleanNetwork:
             seen = self.observed
         return replace(self, inputs=chosen, observed=seen)
 
+    def as_model(self) -> Machine:
+        """The model that the network describes, unless it is asked to be a plant."""
+        return self.machine()
+
     def machine(self) -> Machine:
         """Every state listed; a reading shows all observed variables."""
         if len(self.bits) > MAX_ENUMERATED_BITS:
@@ -114,11 +118,11 @@ class BooleanNetwork:
             )
         states = np.arange(1 << len(self.bits), dtype=np.uint64)
         words: list[WordArray] = []
-        packed: list[IntArray] = []
+        packed: list[WordArray] = []
         for values in self._valuations():
             after = self._update(states, values)
-            words.append(sum((after[v] << np.uint64(k) for k, v in enumerate(self.observed)), states * 0))
-            packed.append(self._pack(after))
+            words.append(_pack(after, self.observed))
+            packed.append(_pack(after, self.state_variables))
         shown, output = np.unique(np.stack(words, axis=1), return_inverse=True)
         successor = np.stack(packed, axis=1)
         return Machine(
@@ -177,10 +181,6 @@ class BooleanNetwork:
             after[v] = rule.hold_states(whole)
         return after
 
-    def _pack(self, after: dict[int, WordArray]) -> IntArray:
-        packed = sum((after[v] << np.uint64(i) for i, v in enumerate(self.state_variables)), np.uint64(0))
-        return np.asarray(packed).astype(np.int32)
-
     def _name_inputs(self, values: tuple[int, ...]) -> str:
         names = [self.variables[v] for v in self.inputs]
         return " ".join(f"{name}={x}" for name, x in zip(names, values, strict=True)) or "update"
@@ -190,6 +190,11 @@ class BooleanNetwork:
             known = did_you_mean(name, self.variables)
             raise ModelError(f"{where}: {name!r} is not a variable of the network{known}")
         return self.variables.index(name)
+
+
+def _pack(after: dict[int, WordArray], variables: Sequence[int]) -> WordArray:
+    """The values of these variables in one word, the first in its lowest bit."""
+    return np.bitwise_or.reduce([after[v] << np.uint64(i) for i, v in enumerate(variables)])
 
 
 def _spell(names: Sequence[str], word: int) -> str:

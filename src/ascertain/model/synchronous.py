@@ -70,16 +70,16 @@ class _Compiler:
 
     def save(self, v: int) -> None:
         """Keep the old value of a variable in a scratch bit, for the rules still to come."""
-        bit = self._take()
-        self.gates.append(Gate("copy", bit, (self.place[v],)))
-        self.source[v] = bit
+        self.source[v] = self._copy(self.place[v])
 
     def assign(self, v: int, program: tuple[int | str, ...]) -> None:
         """Compute a rule and write its value over its variable."""
         stack: list[Operand] = []
         for step in program:
             if isinstance(step, int):
-                stack.append(("constant", self.constants[step]) if step in self.constants else self._old(step))
+                stack.append(
+                    ("constant", self.constants[step]) if step in self.constants else ("bit", self.source[step])
+                )
             elif step in {"0", "1"}:
                 stack.append(("constant", int(step)))
             elif step == "not":
@@ -89,19 +89,14 @@ class _Compiler:
                 stack.append(self._join(step, left, right))
         self._write(self.place[v], stack.pop())
 
-    def _old(self, v: int) -> Operand:
-        return ("bit", self.source[v])
-
     def _negate(self, operand: Operand) -> Operand:
         kind, value = operand
         if kind == "constant":
             return (kind, 1 - value)
-        bit = value
         if not self._is_temporary(value):
-            bit = self._take()
-            self.gates.append(Gate("copy", bit, (value,)))
-        self.gates.append(Gate("not", bit))
-        return ("bit", bit)
+            value = self._copy(value)
+        self.gates.append(Gate("not", value))
+        return ("bit", value)
 
     def _join(self, op: str, left: Operand, right: Operand) -> Operand:
         if left[0] == "constant" or right[0] == "constant":
@@ -127,6 +122,12 @@ class _Compiler:
         elif value != target:
             self.gates.append(Gate("copy", target, (value,)))
         self._release(operand)
+
+    def _copy(self, bit: int) -> int:
+        """A scratch bit that holds the value of this one."""
+        scratch = self._take()
+        self.gates.append(Gate("copy", scratch, (bit,)))
+        return scratch
 
     def _is_temporary(self, bit: int) -> bool:
         """Whether the bit holds an intermediate value that nothing else needs."""

@@ -18,7 +18,7 @@ from ascertain.errors import CertificateError
 from ascertain.pipeline.certify import certify
 from ascertain.policy.automaton import Automaton
 from ascertain.policy.plain import named_policy_data
-from ascertain.problem.problem import Problem, as_problem
+from ascertain.problem.problem import Problem, find_question
 from ascertain.quotients.obstruction import Obstruction, find_obstruction
 from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.search.exact import Prove, SearchProgress, solve
@@ -120,9 +120,9 @@ def settle(
     others are given here. `quotient` is that of the task, where it is known already; the other parameters are those of
     `search.exact.solve`.
     """
-    if isinstance(task, str | Path | Problem):
-        problem = as_problem(task)
-        task, weights = problem.task, weights or (problem.weights if objective == "expected" else None)
+    task, problem = find_question(task, lambda problem: problem.task)
+    if problem is not None and objective == "expected":
+        weights = weights or problem.weights
     check_task(task)
     quotient = quotient or take_quotient(task)
     obstruction = find_obstruction(task, quotient=quotient)

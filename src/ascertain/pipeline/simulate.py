@@ -8,13 +8,13 @@ from typing import Any, cast, final
 
 from ascertain.errors import FileError, TaskError
 from ascertain.live.walk import Walk, walk_policy
-from ascertain.model.files.json_text import NotStrict, decode_json
+from ascertain.model.files.json_text import decode_or_refuse
 from ascertain.model.files.text import read_text
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.plain import parse_policy
 from ascertain.policy.policy import AbstractPolicy
 from ascertain.policy.verdict import Abstained, Certified
-from ascertain.problem.problem import Problem, as_problem
+from ascertain.problem.problem import Problem, find_question
 from ascertain.task.task import Task
 
 MAX_WALKS = 1000
@@ -73,10 +73,8 @@ def simulate(
 
     `policy` is a policy, or the file that `ascertain solve --json` wrote. Noisy readings are drawn with `seed`.
     """
-    where = "this task"
-    if not isinstance(task, Task):
-        problem = as_problem(task)
-        task, where = problem.task, str(problem.path)
+    task, problem = find_question(task, lambda problem: problem.task)
+    where = "this task" if problem is None else str(problem.path)
     plan = read_policy_file(Path(policy), task) if isinstance(policy, str | Path) else policy
     starts: list[int] = task.state[:MAX_WALKS].tolist()
     if state is not None:
@@ -99,12 +97,7 @@ def _walk(task: Task, policy: AbstractPolicy[Any], start: int, seed: int) -> Sim
 
 def read_policy_file(path: Path, task: Task) -> AbstractPolicy[Any]:
     """The policy of a file: by itself, or within what `ascertain solve --json` prints."""
-    try:
-        data: Any = decode_json(read_text(path))
-    except NotStrict as reason:
-        raise FileError(f"{path}: {reason}") from None
-    except (ValueError, RecursionError):
-        raise FileError(f"{path}: not JSON; what `ascertain solve --json` prints is needed") from None
+    data = decode_or_refuse(read_text(path), str(path), "what `ascertain solve --json` prints is needed")
     policy: Any = cast("dict[str, Any]", data).get("policy", data) if isinstance(data, dict) else data
     if policy is None:
         raise FileError(f"{path}: this result has no policy to walk")

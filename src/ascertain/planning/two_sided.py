@@ -120,6 +120,7 @@ def bound_both_sides(
     for name, risk in (("alpha", alpha), ("beta", beta)):
         if not 0 <= risk < 1:
             raise TaskError(f"{name} is {risk}; a probability in [0, 1) is needed")
+    # Without a list of states there is no quotient to search, and with gates there may be factors instead.
     if isinstance(task, PlantTask):
         return _bound_plant(task, alpha, beta, limits)
     quotient = quotient or take_quotient(task)

@@ -15,12 +15,14 @@ from ascertain.observer.probing import default_probing
 from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import Problem
+from ascertain.problem.truth import end_of_run
 from ascertain.rational import rational_field
 from ascertain.task.bank import Bank
 from ascertain.task.question import AbstractQuestion
-from ascertain.types import UNDEFINED, Action, State
+from ascertain.types import Action, State
 
 MakeBank: TypeAlias = Callable[[], Bank]
+"""Compiles a bank when it is wanted."""
 MAX_EVEN_BITS = 16
 """The largest plant all of whose states are taken as candidates, evenly, when the problem says nothing better."""
 
@@ -73,21 +75,11 @@ def pose_observer(
     return settings, make_bank
 
 
-def end_as_sent(operation: Operation) -> State | None:
-    """Where the log as sent ends; None when it cannot be done."""
-    state = operation.start
-    for command in operation.sent.tolist():
-        state = operation.model.next_state(state, command)
-        if state == UNDEFINED:
-            return None
-    return state
-
-
 def _nominal(problem: Problem, question: AbstractQuestion, operation: Operation | None) -> State | None:
     if problem.observe.nominal is not None:
         name, where = problem.observe.nominal, f"{problem.path}: [observe] nominal"
         return question.candidate_named(name, where)
-    return None if operation is None else end_as_sent(operation)
+    return None if operation is None else end_of_run(operation, (), trust=False)
 
 
 def _make_bank(

@@ -32,8 +32,8 @@ class Source:
     """A model as a problem names it."""
 
     model: AnyModel | BooleanNetwork
-    common: tuple[str, ...]
-    """The actions that all its parts know."""
+    common: tuple[str, ...] | None = None
+    """The actions that all parts of a union know; None of a single model, which knows all its own."""
     notes: tuple[str, ...] = ()
     """What was not used, and what was changed or decided in reading it."""
 
@@ -53,13 +53,11 @@ def read_source(path: Path, data: dict[str, Any]) -> Source:
     formats = [find_format(file) for file in files]
     _check_options(data, formats)
     if not files:
-        model = parse_table(read_section(data, "model"), f"{path}: model")
-        return Source(model, model.actions)
+        return Source(parse_table(read_section(data, "model"), f"{path}: model"))
     reads = [read_with_notes(file, _read_options(data, form)) for file, form in zip(files, formats, strict=True)]
     if "models" in data:
         return _join(files, reads)
-    model = reads[0].model
-    return Source(model, () if isinstance(model, BooleanNetwork) else model.actions, reads[0].notes)
+    return Source(reads[0].model, notes=reads[0].notes)
 
 
 def _files(data: dict[str, Any]) -> tuple[str, ...]:

@@ -42,7 +42,9 @@ class Named(Protocol):
 
 
 OTHER = "other"
+"""The label of what is not nominal, or not found."""
 _WORDS = ("nominal", "pattern", "bits", "expression")
+"""The keys that make a table of one entry a rule."""
 
 
 def resolve_labels(model: Named, spec: LabelSpec, states: Iterable[State], plant: NamedBits | None = None) -> list[str]:

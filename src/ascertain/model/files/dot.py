@@ -24,16 +24,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, cast, final
 
 import numpy as np
 
 from ascertain.errors import FileError, ModelError
-from ascertain.model.files import Format, Read, check_size, fill_tables
+from ascertain.model.build import machine_from_cells, number_names
+from ascertain.model.files import Format, Read, check_size
 from ascertain.model.files.dot_labels import LabelError, json_text, read_pairs
 from ascertain.model.files.dot_syntax import KEYWORDS, Attributes, Digraph, id_text, parse_graph
-from ascertain.model.files.json_text import NotStrict, decode_json
+from ascertain.model.files.json_text import decode_or_refuse
 from ascertain.model.machine import Machine
 from ascertain.types import UNDEFINED, IntArray
 
@@ -60,10 +61,10 @@ class _Builder:
         extras = _read_extras(graph)
         self.no_initial = "initial" in extras
         self.origin: dict[str, str] = extras.get("origin", {})
-        self.action = _numbered(extras.get("actions", ()))
-        self.reading = _numbered(extras.get("readings", ()))
+        self.action = number_names(extras.get("actions", ()))
+        self.reading = number_names(extras.get("readings", ()))
         self.starts = _find_starts(graph)
-        self.state = _numbered(node for node in graph.nodes if node not in self.starts)
+        self.state = number_names(node for node in graph.nodes if node not in self.starts)
         self.initial: dict[int, int] = {}
         self.rows: list[tuple[int, int, int, int]] = []
         self.offsets: list[int] = []
@@ -72,21 +73,14 @@ class _Builder:
     def machine(self) -> Machine:
         self.read_edges()
         self.check_something()
-        shape = check_size(self.graph.where, len(self.state), len(self.action))
-        successor, output = fill_tables(shape, self.rows)
-        # Where two rows are about one cell, fewer cells are filled than there are rows.
-        if np.count_nonzero(successor != UNDEFINED) < len(self.rows):
-            self.fail_on_repetition()
+        check_size(self.graph.where, len(self.state), len(self.action))
         states = tuple(self.name_of(node) for node in self.state)
-        return Machine(
-            states=states,
-            actions=tuple(self.action),
-            readings=tuple(self.reading),
-            successor=successor,
-            output=output,
-            initial=self.find_initial(),
-            origin=self.origins(states),
-        )
+        rest = {"initial": self.find_initial(), "origin": self.origins(states)}
+        machine = machine_from_cells(states, self.action, self.reading, self.rows, **rest)
+        # Where two rows are about one cell, fewer cells are filled than there are rows.
+        if np.count_nonzero(machine.defined) < len(self.rows):
+            self.fail_on_repetition()
+        return machine
 
     def read_edges(self) -> None:
         """Number what the labels say, each spelling of attributes once, in the order of the text."""
@@ -174,10 +168,6 @@ class _Builder:
         raise AssertionError("a repetition was counted, so one is found")
 
 
-def _numbered(names: Iterable[str]) -> dict[str, int]:
-    return {name: i for i, name in enumerate(names)}
-
-
 def _text(attributes: Attributes, key: str) -> str:
     return id_text(attributes.get(key, ""))
 
@@ -204,11 +194,10 @@ def _read_extras(graph: Digraph) -> dict[str, Any]:
         return {}
     where = f"{graph.where}: the graph's attribute 'ascertain'"
     try:
-        extras: Any = decode_json(json_text(graph.attributes["ascertain"]))
-    except NotStrict as reason:
-        raise FileError(f"{where}: {reason}") from None
-    except (ValueError, RecursionError):
-        raise FileError(f"{where} is not JSON; an object in a JSON string was expected") from None
+        text = json_text(graph.attributes["ascertain"])
+    except LabelError:
+        text = ""  # what is no string of JSON is no JSON either
+    extras = decode_or_refuse(text, where, "an object in a JSON string was expected")
     if not isinstance(extras, dict):
         raise FileError(f"{where} must hold an object with any of {', '.join(EXTRAS)}")
     for key, value in cast("dict[str, Any]", extras).items():

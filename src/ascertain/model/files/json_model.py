@@ -31,18 +31,27 @@ from fractions import Fraction
 from typing import Any, cast, final
 
 from ascertain.errors import FileError, ModelError
-from ascertain.model.files import Format, Read, check_size, fill_tables
-from ascertain.model.files.json_text import find_repeated, named, near, near_or_all, parse_json
-from ascertain.model.files.json_write import FORMAT, VERSION, write_json
+from ascertain.model.abstract import AbstractListed
+from ascertain.model.build import fill_tables
+from ascertain.model.files import Format, Read, check_size
+from ascertain.model.files.json_text import dump_line, find_repeated, named, near, near_or_all, parse_json
 from ascertain.model.hidden import Belief, HiddenModel, JointLaw, make_joint
 from ascertain.model.machine import Machine
 from ascertain.model.noisy import Law, NoisyMachine, make_law
 from ascertain.rational import have_small_denominator, rational_field
 
+FORMAT = "ascertain-model"
+"""What the key `format` holds, so that a file of another program is not taken for one of ours."""
+VERSION = 1
+"""Grows when the schema changes its meaning."""
 HIDDEN_KEYS = ("format", "version", "initial", "transitions", "states", "actions", "readings")
+"""What a hidden model may say besides its kind; its laws stand in the transitions."""
 KEYS = (*HIDDEN_KEYS, "laws", "origin")
+"""What a machine may say."""
 TRANSITION = "[state, action, reading, next state]"
+"""A row of a machine, as error messages show it."""
 HIDDEN_TRANSITION = "[state, action, [[next state, reading, probability], ...]]"
+"""A row of a hidden model, as error messages show it."""
 MAX_LAWS = 2_000_000
 """States times actions of a hidden model, which holds a law as a Python tuple for each: some hundred megabytes."""
 
@@ -63,12 +72,21 @@ def parse_model_data(data: object, where: str) -> Machine | NoisyMachine | Hidde
         raise FileError(f"{where}: {error}") from None
 
 
+def write_json(model: AbstractListed) -> str:
+    """The text of a JSON file that reads back as the same model: all names listed, then one line a transition."""
+    fields: dict[str, Any] = {"format": FORMAT, "version": VERSION, **model.named_data()}
+    rows = fields.pop("transitions")
+    head = "".join(f"  {dump_line(key)}: {dump_line(value)},\n" for key, value in fields.items())
+    listed = ",".join(f"\n    {dump_line(row)}" for row in rows)
+    return f'{{\n{head}  "transitions": [{listed}\n  ]\n}}\n'
+
+
 JSON = Format(
     "JSON",
     (".json",),
     lambda text, where, _: Read(parse_model_data(parse_json(text, where), where)),
     write_json,
-    (Machine, NoisyMachine, HiddenModel),
+    (AbstractListed,),
 )
 
 

@@ -44,6 +44,16 @@ def decode_json(text: str) -> Any:
     return _DECODER.decode(text)
 
 
+def decode_or_refuse(text: str, where: str, expected: str) -> Any:
+    """What a short JSON text holds; `where` begins the message, and `expected` ends it where this is no JSON at all."""
+    try:
+        return decode_json(text)
+    except NotStrict as reason:
+        raise FileError(f"{where}: {reason}") from None
+    except (ValueError, RecursionError):
+        raise FileError(f"{where} is not JSON; {expected}") from None
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
@@ -57,6 +67,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse)
+"""Refuses what `json.loads` would let pass."""
 
 
 def dump_line(value: object) -> str:

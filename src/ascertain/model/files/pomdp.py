@@ -33,7 +33,7 @@ from typing import NoReturn, final
 from ascertain.errors import FileError, LimitError
 from ascertain.model.files import Format, Option, Read
 from ascertain.model.files.json_text import named
-from ascertain.model.files.pomdp_rows import InexactRows, LawRow, settle_row, show_sum
+from ascertain.model.files.pomdp_rows import InexactRows, LawRow, settle_row, show_sum, write_decimal
 from ascertain.model.files.pomdp_syntax import MAX_KEPT, RESERVED, PomdpParser
 from ascertain.model.hidden import HiddenModel, JointLaw, make_belief
 from ascertain.types import Action, State
@@ -174,6 +174,7 @@ class _Joining:
 # ---------------------------------------------------------------------------------------------------------- writing
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\Z", re.ASCII)
+"""Names that every reader of the format takes."""
 
 
 def write_pomdp(model: HiddenModel) -> str:
@@ -239,17 +240,9 @@ def _list(words: tuple[str, ...]) -> str:
 
 
 def _row(row: LawRow, width: int) -> str:
-    return " ".join(_number(row.get(c, Fraction(0))) for c in range(width))
-
-
-def _number(value: Fraction) -> str:
-    """As a decimal of at most nine digits, or as a fraction."""
-    for digits in range(10):
-        scaled = value * 10**digits
-        if scaled.denominator == 1:
-            whole = f"{int(scaled):0{digits + 1}d}"
-            return f"{whole[: len(whole) - digits]}.{whole[len(whole) - digits :]}" if digits else whole
-    return str(value)
+    """Numbers as decimals of at most nine digits, or as fractions."""
+    numbers = [row.get(c, Fraction(0)) for c in range(width)]
+    return " ".join(write_decimal(p, 9) or str(p) for p in numbers)
 
 
 _INEXACT_ROWS = Option(

@@ -22,14 +22,19 @@ MAX_NAMES = 100_000
 MAX_CELLS = 100_000
 """States times actions, each with a law of its own, which takes microseconds to check."""
 _CERTAIN = Fraction(1)
+"""One object for all rows of an identity, as products are remembered by object."""
 PREAMBLE = ("discount", "values", "states", "actions", "observations", "start")
+"""What a file says once, before its tables."""
 RESERVED = (*PREAMBLE, "T", "O", "R", "include", "exclude", "uniform", "identity", "reset", "reward", "cost")
 """Words that cannot be names."""
 MAX_KEPT = 10_000
 """Numbers whose value is kept, as tables repeat a few; a table of different ones must not fill the memory."""
 _WORD = re.compile(r"[:*]|[^\s:*#]+")
+"""A word: a sign by itself, or all up to the next sign, blank or comment."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\Z|\d+/\d+\Z", re.ASCII)
+"""A number as C's readers take it, or a fraction."""
 _WHOLE = re.compile(r"\d{1,9}\Z", re.ASCII)
+"""A number that counts, of few enough digits to be computed with."""
 
 
 @final

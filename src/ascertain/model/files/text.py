@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
 from stat import S_ISDIR, S_ISREG
-from typing import Any
+from typing import Any, NoReturn
 
 from ascertain.errors import FileError
 
@@ -22,6 +22,7 @@ MAX_BYTES = 128 * 2**20
 MAX_PARTS = 100
 """Between the dots of one key of TOML: far more than any key of ours has, and still read at once."""
 _LONG_KEY = re.compile(rf"(?:\.[ \t]*+(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+){{{MAX_PARTS}}}")
+"""The parts of a key that has more than MAX_PARTS."""
 
 
 def read_text(path: str | Path) -> str:
@@ -70,6 +71,11 @@ def _near(path: Path) -> str:
     except OSError:
         return ""
     return f"; did you mean {alike[0]!r}?" if alike else ""
+
+
+def fail(where: str, problem: str) -> NoReturn:
+    """Refuse a file; `where` is its name, with the line where that is known."""
+    raise FileError(f"{where}: {problem}")
 
 
 def cut(text: str, most: int) -> str:
