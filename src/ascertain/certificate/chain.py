@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from functools import reduce
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
@@ -39,10 +40,7 @@ def hash_record(previous: str, record: Mapping[str, Any]) -> str:
 
 def hash_records(records: Iterable[Mapping[str, Any]]) -> str:
     """The head of a chain."""
-    head = START
-    for record in records:
-        head = hash_record(head, record)
-    return head
+    return reduce(hash_record, records, START)
 
 
 def commitment_record(settings: ObserverSettings, make_bank: Callable[[], Bank] | None) -> Record:

@@ -20,7 +20,8 @@ class AbstractRecorder(ABC):
 
     def __init__(self) -> None:
         self._records: list[Record] = []
-        self._bank_hash: str | None = None
+        self.bank_hash: str | None = None
+        """Of the bank that was compiled in this process; None before."""
 
     @abstractmethod
     def append(self, record: Record) -> None:
@@ -31,16 +32,11 @@ class AbstractRecorder(ABC):
         """All records, the commitment first."""
         return tuple(self._records)
 
-    @property
-    def bank_hash(self) -> str | None:
-        """The hash of the bank that was compiled in this process; None before."""
-        return self._bank_hash
-
     def watch_bank(self, settings: ObserverSettings, make_bank: Callable[[], Bank] | None) -> Callable[[], Bank] | None:
         """What compiles the bank, for the observer: the hash of what it gives is noted."""
 
         def note(bank: Bank) -> None:
-            self._bank_hash = bank_hash(scored_bank(settings, bank))
+            self.bank_hash = bank_hash(scored_bank(settings, bank))
 
         return None if make_bank is None else WatchedBank(make_bank, note)
 
@@ -62,7 +58,7 @@ class AbstractRecorder(ABC):
 
     def stage(self, event: Event) -> None:
         """The observer has changed its stage."""
-        self.append(stage_record(event, self._bank_hash))
+        self.append(stage_record(event, self.bank_hash))
 
     def verdict(self, verdict: Verdict, cause: Cause | None = None) -> None:
         """The run has ended; `cause` says why, if without an answer."""

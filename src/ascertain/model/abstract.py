@@ -15,8 +15,9 @@ number of the law of the reading, `laws[behaviour[s, a]]`: two entries are equal
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -42,6 +43,8 @@ class AbstractModel(ABC):
     is_exact: ClassVar[bool] = False
     """Whether models of this kind know no noise, so that the number of a behaviour is the number of a reading."""
     has_certain_transitions: ClassVar[bool] = True
+    action_noun: ClassVar[str] = "an action of the model"
+    """What an action is called in messages."""
 
     @property
     @abstractmethod
@@ -96,7 +99,7 @@ class AbstractModel(ABC):
     def action_named(self, name: str, where: str = "action") -> Action:
         """The action of that name; `where` begins the message when there is none."""
         if name not in self.actions:
-            raise ModelError(f"{where}: {name!r} is not an action of the model{did_you_mean(name, self.actions)}")
+            raise ModelError(f"{where}: {name!r} is not {self.action_noun}{did_you_mean(name, self.actions)}")
         return self.actions.index(name)
 
     def bit_named(self, name: str, where: str = "bit") -> int:
@@ -273,13 +276,26 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
     """For a union, `origin[s]` is the name of the machine that s came from; empty otherwise."""
     laws: tuple[Law, ...] = field(init=False)
     """The laws of readings by number, each once."""
+    behaviour: IntArray = field(init=False, repr=False, compare=False)
+    """The table in which equal entries mean equal reading laws."""
     everywhere: BoolArray = field(init=False, repr=False, compare=False)
     """`everywhere[a]` is whether action a is defined in every state."""
 
+    table_field: ClassVar[str]
+    """The field that the numbers of behaviours are given in."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "successor", self.check_table(self.successor, "successor", self.num_states))
-        object.__setattr__(self, "everywhere", self.defined.all(axis=0))
+        successor = self._check_table(self.successor, "successor", self.num_states)
+        behaviour = self._check_table(getattr(self, self.table_field), self.table_field, len(self.laws))
+        set_fields(self, successor=successor, behaviour=behaviour, **{self.table_field: behaviour})
+        set_fields(self, everywhere=self.defined.all(axis=0))
+        odd = np.argwhere(self.defined != (behaviour != UNDEFINED))
+        if odd.size:
+            s, a = (int(i) for i in odd[0])
+            raise ModelError(
+                f"action {self.actions[a]!r} in state {self.states[s]!r} has only one of successor and reading"
+            )
         if not all(0 <= s < self.num_states for s in self.initial) or len(set(self.initial)) < len(self.initial):
             raise ModelError(f"initial states {self.initial} must be distinct and in 0 .. {self.num_states - 1}")
         if self.origin and len(self.origin) != self.num_states:
@@ -290,14 +306,9 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
         """All that a machine says but what is read, by field."""
         return {**self.names, "successor": self.successor, "initial": self.initial, "origin": self.origin}
 
-    @property
-    @abstractmethod
-    def behaviour(self) -> IntArray:
-        """The table in which equal entries mean equal reading laws."""
-
-    @abstractmethod
-    def rebuilt(self, *, successor: IntArray, behaviour: IntArray, **changes: object) -> Self:
+    def rebuilt(self, *, successor: IntArray, behaviour: IntArray, **changes: Any) -> Self:
         """This model with other tables and, if they are given, other names."""
+        return replace(self, successor=successor, **{self.table_field: behaviour}, **changes)
 
     @abstractmethod
     def named_behaviour(self, behaviour: int) -> object:
@@ -345,8 +356,7 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
         return int(self.successor[state, action])
 
     def reading_law(self, state: State, action: Action) -> dict[Reading, Fraction]:
-        k = int(self.behaviour[state, action])
-        return {} if k == UNDEFINED else dict(self.laws[k])
+        return dict(self.law_at(state, action))
 
     def possible_readings(self, action: Action) -> tuple[Reading, ...]:
         used: list[int] = np.unique(self.behaviour[:, action]).tolist()
@@ -358,6 +368,12 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
 
     def as_machine(self) -> AbstractMachine:
         return self
+
+    def cells(self) -> Iterator[tuple[State, Action, int, State]]:
+        """(state, action, behaviour, next state) of every transition, in the order of states and actions."""
+        s, a = np.nonzero(self.defined)
+        tables = (self.behaviour[s, a].tolist(), self.successor[s, a].tolist())
+        return zip(s.tolist(), a.tolist(), *tables, strict=True)
 
     def arrows(self) -> tuple[LongArray, LongArray]:
         source, action = np.nonzero(self.defined)
@@ -422,23 +438,18 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
         return {
             "kind": self.kind,
             **{what: list(names) for what, names in self.names.items()},
-            "successor": table_data(self.successor),
+            "successor": _table_data(self.successor),
+            self.table_field: _table_data(self.behaviour),
         }
 
     def named_data(self) -> dict[str, Any]:
-        rows: list[list[object]] = [
-            [
-                self.states[s],
-                self.actions[a],
-                self.named_behaviour(int(self.behaviour[s, a])),
-                self.states[int(self.successor[s, a])],
-            ]
-            for s, a in np.argwhere(self.defined).tolist()
+        rows = [
+            [self.states[s], self.actions[a], self.named_behaviour(k), self.states[t]] for s, a, k, t in self.cells()
         ]
         origin = {"origin": self.origin} if self.origin else {}
         return {**self.names, "initial": self.initial_names(), **origin, "transitions": rows}
 
-    def check_table(self, table: IntArray, name: str, bound: int) -> IntArray:
+    def _check_table(self, table: IntArray, name: str, bound: int) -> IntArray:
         """A read-only int32 copy of a table whose shape and entries were checked."""
         array = np.asarray(table)
         shape = (self.num_states, self.num_actions)
@@ -449,15 +460,6 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
         result = array.astype(np.int32)
         result.setflags(write=False)
         return result
-
-    def check_defined_alike(self, table: IntArray) -> None:
-        """An action has both a successor and a reading, or neither."""
-        odd = np.argwhere((self.successor == UNDEFINED) != (table == UNDEFINED))
-        if odd.size:
-            s, a = (int(i) for i in odd[0])
-            raise ModelError(
-                f"action {self.actions[a]!r} in state {self.states[s]!r} has only one of successor and reading"
-            )
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -470,7 +472,13 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
     __hash__ = None  # type: ignore[assignment]
 
 
-def table_data(table: IntArray) -> list[list[int | None]]:
+def set_fields(thing: object, **values: object) -> None:
+    """Set fields of a frozen dataclass, which is done only while it is being made."""
+    for name, value in values.items():
+        object.__setattr__(thing, name, value)
+
+
+def _table_data(table: IntArray) -> list[list[int | None]]:
     """A table as plain data; an undefined entry is None."""
     return [[None if x == UNDEFINED else x for x in row] for row in table.tolist()]
 
@@ -484,8 +492,10 @@ def check_names(what: str, names: tuple[str, ...]) -> None:
     """Refuse no names at all and a name that is listed twice."""
     if not names:
         raise ModelError(f"a model needs at least one {what}; it has none")
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ModelError(f"the {what} {name!r} is listed twice; names must differ")
-        seen.add(name)
+    if len(set(names)) < len(names):
+        raise ModelError(f"the {what} {find_repeated(names)!r} is listed twice; names must differ")
+
+
+def find_repeated(names: Iterable[str]) -> str:
+    """The first name that stands twice; one must."""
+    return next(name for name, count in Counter(names).items() if count > 1)

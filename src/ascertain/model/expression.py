@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, TypeAlias, final
+from typing import Any, NoReturn, TypeAlias, TypeVar, final
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ascertain.kernels.model.boolean import NONE, ONE, WordArray
 MAX_LENGTH = 10_000
 """Characters of an expression: far more than people write, and still parsed at once."""
 
+T = TypeVar("T")
 Instruction: TypeAlias = int | str
 """Push the bit of that number, or one of "0", "1"; or apply "not", "and", "xor", "or" to what was pushed last."""
 
@@ -44,11 +45,14 @@ class Expression:
 
     def holds(self, state: int) -> bool:
         """Whether it is true of one state."""
-        return bool(_run(self.program, lambda bit: state >> bit & 1, 0, 1))
+        return bool(fold(self.program, lambda bit: state >> bit & 1, int, lambda x: x ^ 1, _apply))
 
     def hold_states(self, states: WordArray) -> WordArray:
         """1 for each state of which it is true, 0 for the others."""
-        value = _run(self.program, lambda bit: states >> np.uint64(bit) & ONE, NONE, ONE)
+        constants = (NONE, ONE)
+        value = fold(
+            self.program, lambda i: states >> np.uint64(i) & ONE, constants.__getitem__, lambda x: x ^ ONE, _apply
+        )
         return np.broadcast_to(value, states.shape).copy()
 
 
@@ -101,19 +105,30 @@ def _split(text: str, where: str) -> list[Token]:
     return [(m["quoted"][1:-1], True) if m["quoted"] else (m[0].strip(), False) for m in matches]
 
 
-def _run(program: tuple[Instruction, ...], bit: Callable[[int], Any], zero: Any, one: Any) -> Any:
-    stack: list[Any] = []
+def fold(
+    program: tuple[Instruction, ...],
+    bit: Callable[[int], T],
+    constant: Callable[[int], T],
+    negate: Callable[[T], T],
+    join: Callable[[str, T, T], T],
+) -> T:
+    """What a program computes where this is what bits, constants, "not", and "and", "or" and "xor" mean."""
+    stack: list[T] = []
     for step in program:
         if isinstance(step, int):
             stack.append(bit(step))
         elif step in {"0", "1"}:
-            stack.append(one if step == "1" else zero)
+            stack.append(constant(int(step)))
         elif step == "not":
-            stack.append(stack.pop() ^ one)
+            stack.append(negate(stack.pop()))
         else:
             right, left = stack.pop(), stack.pop()
-            stack.append(left & right if step == "and" else left | right if step == "or" else left ^ right)
+            stack.append(join(step, left, right))
     return stack.pop()
+
+
+def _apply(op: str, left: Any, right: Any) -> Any:
+    return left & right if op == "and" else left | right if op == "or" else left ^ right
 
 
 @final

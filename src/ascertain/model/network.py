@@ -22,7 +22,7 @@ import numpy as np
 from ascertain.errors import LimitError, ModelError, did_you_mean
 from ascertain.kernels.model.boolean import WordArray
 from ascertain.model.abstract import check_names
-from ascertain.model.boolean import MAX_BITS, MAX_ENUMERATED_BITS, BooleanPlant, Command
+from ascertain.model.boolean import MAX_BITS, MAX_ENUMERATED_BITS, BooleanPlant, Command, Gate
 from ascertain.model.expression import Expression
 from ascertain.model.machine import Machine
 from ascertain.model.synchronous import compile_update
@@ -145,16 +145,21 @@ class BooleanNetwork:
                 f"{self._num_steps} steps; as a plant it would have more than {MAX_GATES} gates, declare fewer"
             )
         updates = [
-            compile_update(self.rules, state, dict(zip(self.inputs, v, strict=True))) for v in self._valuations()
+            compile_update(self._state_rules, dict(zip(self.inputs, v, strict=True))) for v in self._valuations()
         ]
-        num_scratch = max(update.num_scratch for update in updates)
+        num_scratch = max(number for _, number in updates)
+        clear = [Gate("clear", len(state) + i) for i in range(num_scratch)]
         commands: list[Command] = []
-        for values, update in zip(self._valuations(), updates, strict=True):
-            gates, place = update.gates_with(num_scratch), update.place
-            for v in self.observed:
-                commands.append(Command(f"{self._name_inputs(values)}: {self.variables[v]}", gates, place[v]))
+        for values, (update, _) in zip(self._valuations(), updates, strict=True):
+            gates, name = (*update, *clear), self._name_inputs(values)
+            commands += [Command(f"{name}: {self.variables[v]}", gates, state.index(v)) for v in self.observed]
         scratch = tuple(f"_{i}" for i in range(num_scratch))
         return BooleanPlant((*self.bits, *scratch), tuple(commands), flip)
+
+    @property
+    def _state_rules(self) -> dict[int, Expression]:
+        """Of every state variable; what an input's own rule says is not used, as it is set."""
+        return {v: rule for v, rule in enumerate(self.rules) if rule is not None and v not in self.inputs}
 
     @property
     def _num_steps(self) -> int:
@@ -174,12 +179,7 @@ class BooleanNetwork:
             whole |= np.uint64(x << v)
         for i, v in enumerate(self.state_variables):
             whole |= (states >> np.uint64(i) & np.uint64(1)) << np.uint64(v)
-        after: dict[int, WordArray] = {}
-        for v in self.state_variables:
-            rule = self.rules[v]
-            assert rule is not None
-            after[v] = rule.hold_states(whole)
-        return after
+        return {v: rule.hold_states(whole) for v, rule in self._state_rules.items()}
 
     def _name_inputs(self, values: tuple[int, ...]) -> str:
         names = [self.variables[v] for v in self.inputs]

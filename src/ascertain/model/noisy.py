@@ -7,14 +7,14 @@ when their numbers are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
 import numpy as np
 
 from ascertain.errors import ModelError
-from ascertain.model.abstract import AbstractMachine, Law, table_data
+from ascertain.model.abstract import AbstractMachine, Law
 from ascertain.model.hidden import check_masses
 from ascertain.model.machine import Machine
 from ascertain.types import UNDEFINED, IntArray, Reading
@@ -28,22 +28,14 @@ class NoisyMachine(AbstractMachine):
     law: IntArray
     laws: tuple[Law, ...]
     kind: ClassVar[str] = "noisy"
+    table_field: ClassVar[str] = "law"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "law", self.check_table(self.law, "law", len(self.laws)))
-        self.check_defined_alike(self.law)
         for law in self.laws:
             check_law(law, len(self.readings))
         if len(set(self.laws)) < len(self.laws):
             raise ModelError("a reading law is listed twice; each law must stand once")
-
-    @property
-    def behaviour(self) -> IntArray:
-        return self.law
-
-    def rebuilt(self, *, successor: IntArray, behaviour: IntArray, **changes: Any) -> NoisyMachine:
-        return replace(self, successor=successor, law=behaviour, **changes)
 
     def named_behaviour(self, behaviour: int) -> dict[str, str]:
         return {self.readings[y]: str(p) for y, p in self.laws[behaviour]}
@@ -54,8 +46,7 @@ class NoisyMachine(AbstractMachine):
         return laws.index(law), {"laws": laws}
 
     def model_data(self) -> dict[str, Any]:
-        laws = [[[y, str(p)] for y, p in law] for law in self.laws]
-        return super().model_data() | {"law": table_data(self.law), "laws": laws}
+        return super().model_data() | {"laws": [[[y, str(p)] for y, p in law] for law in self.laws]}
 
     def named_data(self) -> dict[str, Any]:
         """The laws are listed unless a reader numbers them as they are numbered here: by the first transition of each.

@@ -193,4 +193,6 @@ def _read_address(text: str) -> tuple[str, int]:
 
 
 EXEC = PlantKind("exec", "exec:COMMAND", _run_program)
+"""A program on this machine, started for the run."""
 TCP = PlantKind("tcp", "tcp://HOST:PORT", _call_socket)
+"""A program that listens somewhere else."""

@@ -36,8 +36,11 @@ MARKS: dict[str, type[ActionFault]] = {"!": Refused, "?": Missing, "~": InDoubt}
 """What begins an answer that is no reading, and the fault that it states."""
 
 _ANSWER = re.compile(r"([0-9]{1,18}) (.+)\Z", re.DOTALL)
+"""A number and what was answered to it."""
 _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
+"""A byte that could not stand in a line."""
 _PLAIN = re.compile(rb"(?:[^%]|%[0-9A-Fa-f]{2})*\Z", re.DOTALL)
+"""Text in which every "%" begins an escape."""
 
 
 @final

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
@@ -87,15 +87,10 @@ def _make_bank(
 ) -> MakeBank | None:
     if operation is not None:
         return OperationBank(operation, problem.observe.compiler, problem.observe.shells, against=against)
-    states = _listed(question)
+    states = question.candidates
+    if states is None and len(question.model.bits) <= MAX_EVEN_BITS:
+        states = range(question.num_candidates)
     return None if states is None else HypothesesBank(states)
-
-
-def _listed(question: AbstractQuestion) -> Sequence[State] | None:
-    """The candidates that stand for all hypotheses, where they can be listed."""
-    if question.candidates is None and len(question.model.bits) <= MAX_EVEN_BITS:
-        return range(question.num_candidates)
-    return question.candidates
 
 
 def _limits(problem: Problem, question: AbstractQuestion) -> dict[Action, int]:

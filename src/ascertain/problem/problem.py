@@ -172,15 +172,18 @@ def _pose(path: Path, data: dict[str, Any]) -> Problem:
             assert listed is not None
             question = listed
             operated = prepare(model, actions=None, undefined=words["undefined"], reset=words["reset"], never=())
+    operation = read_operation(path, sections["operation"]) if "operation" in data else None
+    logs = [Path(given.path) for given in [words["hypotheses"]] if isinstance(given, Log)]
+    logs += [] if operation is None else [operation.log]
     return Problem(
         path=path,
         question=question,
         listed=listed,
         operated=operated,
         weights=_weights(listed, sections["weights"], len(question.model.bits)),
-        operation=read_operation(path, sections["operation"]) if "operation" in data else None,
+        operation=operation,
         observe=read_observe(sections["observe"]),
-        sources=_sources(path, data),
+        sources=(path, *read.files, *logs),
         notes=read.notes,
     )
 
@@ -261,15 +264,6 @@ def _reset(section: dict[str, Any]) -> Reset:
     if "action" not in section:
         raise TaskError('[reset] action: the name of the reset action is needed, such as action = "RESET"')
     return Reset(**{key: read_value(section, key, "", (str,), "[reset] ") for key in section})
-
-
-def _sources(path: Path, data: dict[str, Any]) -> tuple[Path, ...]:
-    """The problem file, its models and its logs."""
-    hypotheses = read_section(data, "task").get("hypotheses")
-    table = cast("dict[str, Any]", hypotheses) if isinstance(hypotheses, dict) else {}
-    named: list[Any] = [*data.get("models", ()), data.get("model"), table.get("log")]
-    named.append(read_section(data, "operation").get("log"))
-    return (path, *(path.parent / name for name in named if isinstance(name, str)))
 
 
 def _weights(listed: AbstractQuestion | None, section: dict[str, Any], num_bits: int) -> tuple[Fraction, ...]:

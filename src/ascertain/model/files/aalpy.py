@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ascertain.errors import ModelError, import_extra
 from ascertain.model.build import machine_from_cells
 from ascertain.model.machine import Machine
-from ascertain.types import UNDEFINED
 
 
 def to_aalpy(machine: Machine) -> Any:
@@ -25,9 +22,9 @@ def to_aalpy(machine: Machine) -> Any:
         raise ModelError(f"the machine has {len(machine.initial)} initial states; AALpy wants exactly one")
     automata = import_extra("aalpy.automata", "aalpy")
     states = [automata.MealyState(name) for name in machine.states]
-    for s, a in np.argwhere(machine.successor != UNDEFINED).tolist():
-        states[s].transitions[machine.actions[a]] = states[machine.successor[s, a]]
-        states[s].output_fun[machine.actions[a]] = machine.readings[machine.output[s, a]]
+    for s, a, y, t in machine.cells():
+        states[s].transitions[machine.actions[a]] = states[t]
+        states[s].output_fun[machine.actions[a]] = machine.readings[y]
     return automata.MealyMachine(states[machine.initial[0]], states)
 
 

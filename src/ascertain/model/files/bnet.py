@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from ascertain.errors import AscertainError, FileError
 from ascertain.model.boolean import MAX_BITS
-from ascertain.model.expression import MAX_LENGTH, Expression, Spelling, Token, parse_tokens, split_text
+from ascertain.model.expression import MAX_LENGTH, Expression, Spelling, Token, fold, parse_tokens, split_text
 from ascertain.model.files import Format, Option, Options, Read
 from ascertain.model.files.text import fail, read_text
 from ascertain.model.network import BooleanNetwork
@@ -81,7 +81,9 @@ _NETWORK = Option(
     '[network] is for one Boolean network, model = "FILE.bnet"',
     keys={"inputs": (), "observed": (), "as": ("machine", "plant")},
 )
+"""What a problem says about a network that its file does not: which variables are set, which seen, and as what."""
 BNET = Format("Boolean network", (".bnet",), _read, write_bnet, (BooleanNetwork,), (_NETWORK,))
+"""Networks, which are written as networks too, and never as the machine that they describe."""
 
 
 def _read_factors(text: str, where: str) -> dict[str, tuple[int, str]]:
@@ -122,28 +124,24 @@ def _split(factor: str, here: str) -> list[Token]:
 
 def _infix(rule: Expression, names: tuple[str, ...]) -> str:
     """The rule in signs; a chain of one sign needs no parentheses."""
-    stack: list[tuple[str, str]] = []
-    for step in rule.program:
-        if isinstance(step, int):
-            stack.append((names[step], ""))
-        elif step in {"0", "1"}:
-            stack.append((step, ""))
-        elif step == "not":
-            stack.append((f"!{_enclose(stack.pop())}", ""))
-        else:
-            right, left = stack.pop(), stack.pop()
-            stack.append(_join(left, right, step))
-        if len(stack[-1][0]) > MAX_LENGTH:
-            raise FileError(f"a rule would have more than {MAX_LENGTH} characters in .bnet, which has no 'xor'")
-    return stack.pop()[0]
+    text, _ = fold(rule.program, lambda v: (names[v], ""), lambda x: (str(x), ""), _negate, _join)
+    return text
 
 
-def _join(left: tuple[str, str], right: tuple[str, str], step: str) -> tuple[str, str]:
-    if step == "xor":
-        a, b = _enclose(left), _enclose(right)
-        return f"({a} & !{b}) | (!{a} & {b})", "|"
-    sign = "&" if step == "and" else "|"
-    return f"{_enclose(left, sign)} {sign} {_enclose(right)}", sign
+def _negate(part: tuple[str, str]) -> tuple[str, str]:
+    return _check((f"!{_enclose(part)}", ""))
+
+
+def _join(op: str, left: tuple[str, str], right: tuple[str, str]) -> tuple[str, str]:
+    a, b, sign = _enclose(left), _enclose(right), "&" if op == "and" else "|"
+    text = f"({a} & !{b}) | (!{a} & {b})" if op == "xor" else f"{_enclose(left, sign)} {sign} {b}"
+    return _check((text, sign))
+
+
+def _check(part: tuple[str, str]) -> tuple[str, str]:
+    if len(part[0]) > MAX_LENGTH:
+        raise FileError(f"a rule would have more than {MAX_LENGTH} characters in .bnet, which has no 'xor'")
+    return part
 
 
 def _enclose(part: tuple[str, str], plain: str = "") -> str:

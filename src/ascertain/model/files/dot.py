@@ -34,9 +34,8 @@ from ascertain.model.build import machine_from_cells, number_names
 from ascertain.model.files import Format, Read, check_size
 from ascertain.model.files.dot_labels import LabelError, json_text, read_pairs
 from ascertain.model.files.dot_syntax import KEYWORDS, Attributes, Digraph, id_text, parse_graph
-from ascertain.model.files.json_text import decode_or_refuse
+from ascertain.model.files.json_text import decode_or_refuse, dump_line
 from ascertain.model.machine import Machine
-from ascertain.types import UNDEFINED, IntArray
 
 DRAWN_AS_NOTHING = frozenset({"none", "point", "plain", "plaintext"})
 """Shapes that the tools which write .dot give to the node before an initial state."""
@@ -209,9 +208,8 @@ def _read_extras(graph: Digraph) -> dict[str, Any]:
 
 
 def _is_names(value: Any) -> bool:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in cast("list[Any]", value)):
-        return False
-    return len(set(cast("list[str]", value))) == len(cast("list[str]", value))
+    names = cast("list[Any]", value) if isinstance(value, list) else [None]
+    return all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
 
 
 def _is_table(value: Any) -> bool:
@@ -240,12 +238,11 @@ def _lines(machine: Machine) -> Iterator[str]:
     yield "digraph g {"
     extras = _extras(machine)
     if extras:
-        yield f"    ascertain={quote(json.dumps(extras, separators=(',', ':')))};"
+        yield f"    ascertain={dump_line(json.dumps(extras, separators=(',', ':')))};"
     for node, name in zip(ids, machine.states, strict=True):
-        own = "" if _is_plain_state(name) else f" ascertain={quote(name)}"
-        yield f"    {node} [label={quote(name)}{own}];"
-    for s, a in np.argwhere(machine.successor != UNDEFINED).tolist():
-        t, y = int(machine.successor[s, a]), int(machine.output[s, a])
+        own = "" if _is_plain_state(name) else f" ascertain={dump_line(name)}"
+        yield f"    {node} [label={dump_line(name)}{own}];"
+    for s, a, y, t in machine.cells():
         yield f"    {ids[s]} -> {ids[t]} [{_transition(machine.actions[a], machine.readings[y])}];"
     for k, s in enumerate(machine.initial):
         yield f'    __start{k} [label="" shape="none"];'
@@ -253,16 +250,11 @@ def _lines(machine: Machine) -> Iterator[str]:
     yield "}"
 
 
-def quote(text: str) -> str:
-    """A JSON string, which is always a DOT string too; only text that is not printable is spelled in ASCII."""
-    return json.dumps(text, ensure_ascii=not text.isprintable())
-
-
 def _transition(action: str, reading: str) -> str:
-    label = f"label={quote(f'{action}/{reading}')}"
+    label = f"label={dump_line(f'{action}/{reading}')}"
     if _is_plain(action) and "/" not in action and _is_plain(reading):
         return label
-    return f"{label} input={quote(action)} output={quote(reading)}"
+    return f"{label} input={dump_line(action)} output={dump_line(reading)}"
 
 
 def _is_plain(name: str) -> bool:
@@ -280,7 +272,7 @@ def _node_ids(states: tuple[str, ...]) -> list[str]:
 
 
 def _bare_or_quoted(name: str) -> str:
-    return name if BARE.fullmatch(name) and name.lower() not in KEYWORDS else quote(name)
+    return name if BARE.fullmatch(name) and name.lower() not in KEYWORDS else dump_line(name)
 
 
 def _free_id(s: int, taken: set[str]) -> str:
@@ -294,10 +286,12 @@ def _free_id(s: int, taken: set[str]) -> str:
 def _extras(machine: Machine) -> dict[str, object]:
     """What a reader would get wrong from the nodes and edges alone."""
     extras: dict[str, object] = {}
-    if _appearing(machine.successor, None) != list(range(machine.num_actions)):
-        extras["actions"] = list(machine.actions)
-    if _appearing(machine.successor, machine.output) != list(range(len(machine.readings))):
-        extras["readings"] = list(machine.readings)
+    _, action = np.nonzero(machine.defined)
+    shown = {"actions": action, "readings": machine.output[machine.defined]}
+    for what, numbers in shown.items():
+        # A reader numbers names as the transitions first show them.
+        if list(dict.fromkeys(numbers.tolist())) != list(range(len(machine.names[what]))):
+            extras[what] = list(machine.names[what])
     if not machine.initial:
         extras["initial"] = []
     if machine.origin:
@@ -305,11 +299,5 @@ def _extras(machine: Machine) -> dict[str, object]:
     return extras
 
 
-def _appearing(successor: IntArray, output: IntArray | None) -> list[int]:
-    """The actions, or with a table the readings, in the order in which the transitions first show them."""
-    cells = np.argwhere(successor != UNDEFINED)
-    values = cells[:, 1] if output is None else output[cells[:, 0], cells[:, 1]]
-    return list(dict.fromkeys(values.tolist()))
-
-
 DOT = Format("DOT", (".dot", ".gv"), lambda text, where, _: Read(parse_dot(text, where)), write_dot, (Machine,))
+"""Without noise only: the format has no place for probabilities."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 from itertools import islice
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from ascertain.errors import FileError, did_you_mean
+from ascertain.model.abstract import find_repeated
 from ascertain.model.files.text import cut
 
 SHOWN = 80
@@ -76,14 +77,29 @@ def dump_line(value: object) -> str:
     return text if text.isprintable() else json.dumps(value)
 
 
-def find_repeated(names: Iterable[str]) -> str:
-    """The first name that stands twice; one must."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    raise AssertionError("no name stands twice")
+_KINDS = {
+    "str": "a string",
+    "int": "an integer",
+    "float": "a number with a point",
+    "bool": "true or false",
+    "NoneType": "null",
+    "list": "a list",
+    "dict": "a table",
+}
+"""What JSON and TOML call the types that Python's readers give."""
+
+
+def kind_of(value: object) -> str:
+    """What a value is, in the words of the file."""
+    kind = type(value).__name__
+    return _KINDS.get(kind, f"a {kind}")
+
+
+def as_list(value: object, where: str, expected: str) -> list[Any]:
+    """The value, if it is a list; `where` begins the message otherwise."""
+    if not isinstance(value, list):
+        raise FileError(f"{where} is {kind_of(value)}; {expected} was expected")
+    return cast("list[Any]", value)
 
 
 def named(value: object) -> str:

@@ -87,18 +87,48 @@ class KissTable:
                 f"{self.where}: {len(states)} states, {num_actions} inputs and {said} cells once every '-' and '*' is "
                 f"written out; at most {MAX_CELLS} are read"
             )
-        filled = _Filling(self, states)
-        for row in self.rows:
-            filled.add(row)
-        successor, output, readings = filled.tables(completed=dont_care == "completed")
+        cells, said = self._fill_cells()
+        if dont_care == "completed":
+            whole = {what: (target, word.replace("-", "0")) for (target, word), what in said.items()}
+            if np.any(cells == UNDEFINED):
+                whole[UNDEFINED] = UNDEFINED, "0" * self.num_outputs
+        else:
+            whole = {what: pair for pair, what in said.items() if pair[0] != UNDEFINED and "-" not in pair[1]}
+        readings = sorted({word for _, word in whole.values()}) or [next(iter(said))[1]]
+        place = {word: y for y, word in enumerate(readings)}
+        # What is said by its number, -1 being the last place; then of each cell.
+        successor, output = np.full((2, len(said) + 1), UNDEFINED, dtype=np.int32)
+        for what, (target, word) in whole.items():
+            successor[what], output[what] = target, place[word]
+        successor = successor[cells]
+        if dont_care == "completed":
+            np.copyto(successor, np.arange(len(states), dtype=np.int32)[:, None], where=successor == UNDEFINED)
         return Machine(
             states=states,
             actions=tuple(map("".join, product("01", repeat=self.num_inputs))),
-            readings=readings,
+            readings=tuple(readings),
             successor=successor,
-            output=output,
+            output=output[cells],
             initial=(0,),
         )
+
+    def _fill_cells(self) -> tuple[IntArray, dict[tuple[int, str], int]]:
+        """The number of what is said of every state and input, and what the numbers mean: a next state and an output.
+
+        So a line is one assignment; two lines about one cell must agree. Where nothing is said the number is -1.
+        """
+        number = {name: s for s, name in enumerate(self.states)}
+        cells = np.full((len(number), *[2] * self.num_inputs), UNDEFINED, dtype=np.int32)
+        said: dict[tuple[int, str], int] = {}
+        for row in self.rows:
+            s = slice(None) if row.state is None else number[row.state]
+            view = cells[(s, *(slice(None) if bit == "-" else int(bit) for bit in row.inputs), ...)]
+            target = UNDEFINED if row.target is None else number[row.target]
+            what = said.setdefault((target, row.output), len(said))
+            if np.any((view != UNDEFINED) & (view != what)):
+                fail(f"{self.where}:{row.line}", "an earlier line says something else about this input and state")
+            view[...] = what
+        return cells.reshape(len(number), -1), said
 
 
 def parse_kiss2(text: str, where: str) -> KissTable:
@@ -139,13 +169,9 @@ def write_kiss2(machine: Machine) -> str:
     pairs.append(("state", states, machine.states))
     renamed = [f"# {what} {short} {name!r}" for what, new, old in pairs for short, name in zip(new, old, strict=True)]
     legend = renamed if any(new != old for _, new, old in pairs) else []
-    defined: list[tuple[int, int]] = [(int(s), int(a)) for s, a in np.argwhere(machine.successor != UNDEFINED)]
-    table = [
-        f"{actions[a]} {states[s]} {states[machine.successor[s, a]]} {readings[machine.output[s, a]]}"
-        for s, a in defined
-    ]
+    table = [f"{actions[a]} {states[s]} {states[t]} {readings[y]}" for s, a, y, t in machine.cells()]
     # A state without transitions is named by a line that leaves everything open.
-    silent = sorted(set(range(machine.num_states)) - {s for s, _ in defined})
+    silent = np.flatnonzero(~machine.defined.any(axis=1)).tolist()
     table += [f"{actions[0]} {states[s]} * {'-' * len(readings[0])}" for s in silent]
     head = [f".i {len(actions[0])}", f".o {len(readings[0])}", f".p {len(table)}", f".s {machine.num_states}"]
     reset = [f".r {states[s]}" for s in machine.initial]
@@ -165,54 +191,9 @@ def _read(text: str, where: str, options: Options) -> Read:
 _DONT_CARE = Option(
     "dont_care", "dont_care is for KISS2 files; other models have no don't-cares", ("forbidden", "completed")
 )
+"""What a problem says about don't-cares; the first word is the safe one, as nothing is made up."""
 KISS2 = Format("KISS2", (".kiss2", ".kiss"), _read, write_kiss2, (Machine,), (_DONT_CARE,))
-
-
-@final
-class _Filling:
-    """What is said of every cell while lines are put into the table; two lines about one cell must agree.
-
-    A cell holds the number of what is said, a next state and an output, so that a line is one assignment, and so is
-    every question about all cells. Cells of which nothing is said hold -1, which as an index is the last place.
-    """
-
-    def __init__(self, table: KissTable, states: tuple[str, ...]) -> None:
-        self.where, self.number = table.where, {name: s for s, name in enumerate(states)}
-        self.shape = (len(states), 1 << table.num_inputs)
-        self.zeros = "0" * table.num_outputs
-        self.cells = np.full((len(states), *[2] * table.num_inputs), UNDEFINED, dtype=np.int32)
-        self.said: dict[tuple[int, str], int] = {}
-
-    def add(self, row: KissRow) -> None:
-        s = slice(None) if row.state is None else self.number[row.state]
-        view = self.cells[(s, *(slice(None) if bit == "-" else int(bit) for bit in row.inputs), ...)]
-        target = UNDEFINED if row.target is None else self.number[row.target]
-        what = self.said.setdefault((target, row.output), len(self.said))
-        if np.any((view != UNDEFINED) & (view != what)):
-            fail(f"{self.where}:{row.line}", "an earlier line says something else about this input and state")
-        view[...] = what
-
-    def tables(self, *, completed: bool) -> tuple[IntArray, IntArray, tuple[str, ...]]:
-        """The tables of successors and outputs, and the readings.
-
-        Completed, what is open is 0, or the state itself; otherwise it is not defined.
-        """
-        cells = self.cells.reshape(self.shape)
-        if completed:
-            said = {what: (target, word.replace("-", "0")) for (target, word), what in self.said.items()}
-            if np.any(cells == UNDEFINED):
-                said[UNDEFINED] = UNDEFINED, self.zeros
-        else:
-            said = {what: pair for pair, what in self.said.items() if pair[0] != UNDEFINED and "-" not in pair[1]}
-        readings = sorted({word for _, word in said.values()}) or [next(iter(self.said))[1]]
-        place = {word: y for y, word in enumerate(readings)}
-        successor, output = np.full((2, len(self.said) + 1), UNDEFINED, dtype=np.int32)
-        for what, (target, word) in said.items():
-            successor[what], output[what] = target, place[word]
-        successor = successor[cells]
-        if completed:
-            np.copyto(successor, np.arange(self.shape[0], dtype=np.int32)[:, None], where=successor == UNDEFINED)
-        return successor, output[cells], tuple(readings)
+"""Both suffixes occur."""
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:

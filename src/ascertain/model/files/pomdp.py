@@ -190,7 +190,7 @@ def write_pomdp(model: HiddenModel) -> str:
         for i, name in enumerate(names)
     ]
     head = ["discount: 1.0", "values: reward"]
-    head += [f"{what}: {_list(used)}" for what, used in words.items()]
+    head += [f"{what}: {len(used) if used[0] == '0' else ' '.join(used)}" for what, used in words.items()]
     head += [f"start: {_row(dict(belief), model.num_states)}" for belief in model.initial]
     table = _tables(model, words["states"], words["actions"])
     return "\n".join([*legend, *head, *table, "R: * : * : * : * 0", ""])
@@ -232,11 +232,7 @@ def _factor(model: HiddenModel, s: State, a: Action, seen: dict[State, LawRow]) 
 def _words(names: tuple[str, ...]) -> tuple[str, ...]:
     """The names themselves where the format allows them, else their numbers."""
     plain = all(_PLAIN.match(name) and name not in RESERVED for name in names)
-    return names if plain else tuple(str(i) for i in range(len(names)))
-
-
-def _list(words: tuple[str, ...]) -> str:
-    return str(len(words)) if words[0] == "0" else " ".join(words)
+    return names if plain else tuple(map(str, range(len(names))))
 
 
 def _row(row: LawRow, width: int) -> str:
@@ -250,6 +246,7 @@ _INEXACT_ROWS = Option(
     "inexact_rows is for .POMDP files; the rows of other models sum to one",
     ("refused", "renormalised"),
 )
+"""What a problem says about rows that were rounded; the first word is the safe one, as nothing is changed."""
 POMDP = Format(
     "Cassandra's POMDP",
     (".pomdp",),
@@ -258,3 +255,4 @@ POMDP = Format(
     (HiddenModel,),
     (_INEXACT_ROWS,),
 )
+"""Hidden models whose readings depend on the state entered alone."""

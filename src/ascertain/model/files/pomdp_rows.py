@@ -85,13 +85,11 @@ class LawTable:
         errors: dict[int, Fraction] = {}
         for key, row in self.rows.items():
             if id(row) not in errors:
-                errors[id(row)] = settle_row(row, lambda key=key: self._name(key, describe), inexact)
+                here = f"{self.where}:{self.line[key]}: {self.letter}: "
+                errors[id(row)] = settle_row(row, lambda key=key, here=here: here + describe(*key), inexact)
         changed = {row for row, error in errors.items() if error}
         number = sum(id(row) in changed for row in self.rows.values()) if changed else 0
         return number, max(errors.values(), default=Fraction(0))
-
-    def _name(self, key: tuple[int, int], describe: Describe) -> str:
-        return f"{self.where}:{self.line[key]}: {self.letter}: {describe(*key)}"
 
 
 def settle_row(row: LawRow, here: Callable[[], str], inexact: InexactRows) -> Fraction:

@@ -12,7 +12,8 @@ from fractions import Fraction
 from typing import NoReturn, final
 
 from ascertain.errors import FileError, LimitError
-from ascertain.model.files.json_text import find_repeated, near
+from ascertain.model.abstract import find_repeated
+from ascertain.model.files.json_text import near
 from ascertain.model.files.pomdp_rows import LawRow, LawTable
 from ascertain.model.files.text import cut
 from ascertain.rational import rational_field
