@@ -158,7 +158,7 @@ def test_an_answer_that_comes_after_its_time_is_not_taken_for_the_next() -> None
 )
 def test_an_answer_that_is_no_reading_is_the_fault_that_it_is(answer: bytes, fault: type[ActionFault]) -> None:
     plant, _ = fake(answer)
-    with pytest.raises(fault):
+    with pytest.raises(fault) as caught:
         plant.send("a")
     assert caught.value.exit_code == 4
 
