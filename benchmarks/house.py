@@ -19,7 +19,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = {
-    *("Model", "AbstractModel", "AbstractMachine", "Machine", "NoisyMachine", "HiddenModel", "BooleanPlant"),
+    *("Model", "AbstractModel", "AbstractListed", "AbstractDeterministic", "AbstractMachine"),
+    *("Machine", "NoisyMachine", "HiddenModel", "BooleanPlant"),
     *("BooleanNetwork", "Question", "AbstractQuestion", "Task", "PlantTask", "HiddenTask"),
     *("Problem", "HiddenProblem", "AnyProblem"),
 }

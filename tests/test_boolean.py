@@ -279,7 +279,7 @@ COMMAND = '[[command]]\nname = "x"\ngates = [["set", "b0"]]\ntap = "b0"\n'
         (COMMAND, "'bits' is missing"),
         ("bits = 65\n" + COMMAND, "bits is 65; a number from 1 to 64"),
         ("bits = 0\n" + COMMAND, "bits is 0"),
-        ("bits = true\n" + COMMAND, "bits is a bool; a number or a list of names"),
+        ("bits = true\n" + COMMAND, "bits is true or false; a number or a list of names"),
         ("bits = []\n" + COMMAND, "lists 0 names"),
         ('bits = ["b0", "b0"]\n' + COMMAND, "lists 'b0' twice"),
         ('bits = ["b0", 3]\n' + COMMAND, "bits: '3' is not a name"),

@@ -21,9 +21,8 @@ from ascertain.model.files import text as text_module
 from ascertain.model.files.aalpy import from_aalpy, to_aalpy
 from ascertain.model.files.dot import parse_dot, write_dot
 from ascertain.model.files.dot_syntax import MAX_NESTING, Digraph, id_text, parse_graph
-from ascertain.model.files.json_model import parse_model_data
+from ascertain.model.files.json_model import parse_model_data, write_json
 from ascertain.model.files.json_text import parse_json
-from ascertain.model.files.json_write import write_json
 from ascertain.model.files.text import read_text, write_whole
 from tests.reference.files_bad import BAD_DATA, BAD_DOT, BAD_JSON
 from tests.reference.files_dot import read_by_graphviz, read_by_lines, transitions_of

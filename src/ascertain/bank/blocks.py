@@ -27,7 +27,6 @@ from ascertain.kernels.bank.blocks import (
     run_block,
 )
 from ascertain.kernels.bank.steps import Tables
-from ascertain.model.boolean import BooleanPlant
 from ascertain.types import WordArray
 
 
@@ -111,8 +110,7 @@ class SlicedBlock(AbstractBlock):
 
     def __init__(self, work: Exploration, room: int, paths: int = 0) -> None:
         super().__init__(work, paths)
-        assert isinstance(work.operation.model, BooleanPlant)
-        self.num_bits = work.operation.model.num_bits
+        self.num_bits = len(work.operation.model.bits)
         self.mis_rows = work.num_trusted.bit_length()
         rows = self.num_bits + self.mis_rows + work.num_ordinary.bit_length()
         work.claim(8 * rows * -(-room // 64))

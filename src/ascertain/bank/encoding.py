@@ -27,7 +27,7 @@ def encode(operation: Operation) -> Tables:
     """The arrays of an operation, read-only whatever the model, so that kernels are compiled once for all kinds."""
     model, words = operation.model, list_words(operation)
     none, nothing = np.empty((0, 0), dtype=np.int32), np.empty(0, dtype=np.int32)
-    boolean = isinstance(model, BooleanPlant)
+    boolean = isinstance(model, BooleanPlant)  # kernels run gates there, and look up tables elsewhere
     tables = Tables(
         is_boolean=boolean,
         gates=model.gates if boolean else none,

@@ -8,8 +8,7 @@ from typing import Any
 
 from ascertain.certificate.claims.achieves import achieves_claim, achieves_expected_claim
 from ascertain.certificate.claims.lower import lower_claim
-from ascertain.policy.automaton import Automaton
-from ascertain.search.solution import Objective, Proof, Solution, Solved, Unsolvable
+from ascertain.search.solution import Proof, Solution, Solved, Unsolvable
 
 
 def solution_claims(solution: Solution, weights: Sequence[Fraction]) -> list[dict[str, Any]]:
@@ -22,17 +21,13 @@ def solution_claims(solution: Solution, weights: Sequence[Fraction]) -> list[dic
         return [_lower(solution.witness)]
     upper = solution.cost if isinstance(solution, Solved) else solution.upper
     claims: list[dict[str, Any]] = []
-    if upper is not None and solution.policy is not None:
-        claims.append(_achieves(upper, solution.policy, solution.objective, weights))
+    policy = solution.policy
+    if upper is not None and policy is not None:
+        worst = solution.objective == "worst"
+        claims.append(achieves_claim(upper, policy) if worst else achieves_expected_claim(upper, weights, policy))
     if solution.proof is not None:
         claims.append(_lower(solution.proof))
     return claims
-
-
-def _achieves(cost: Fraction, policy: Automaton, objective: Objective, weights: Sequence[Fraction]) -> dict[str, Any]:
-    if objective == "worst":
-        return achieves_claim(cost, policy)
-    return achieves_expected_claim(cost, weights, policy)
 
 
 def _lower(proof: Proof) -> dict[str, Any]:

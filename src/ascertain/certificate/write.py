@@ -14,7 +14,9 @@ from ascertain.task.question import AbstractQuestion
 from ascertain.version import __version__
 
 FORMAT = "ascertain-certificate"
+"""Says what the file is, to people and to the checker."""
 VERSION = 1
+"""Grows when a claim changes its meaning, so that a checker can refuse what it does not know."""
 
 
 def certificate_data(task: AbstractQuestion, claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

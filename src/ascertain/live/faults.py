@@ -24,8 +24,11 @@ from ascertain.plant.faults import ActionFault, Garbled, HungUp, InDoubt, Late, 
 from ascertain.types import Reading
 
 ActionOutcome: TypeAlias = Literal["reading", "missing", "doubt", "failure"]
+"""What comes of an action; the docstring above says what each means."""
 WORTH_REPEATING = (Late, InDoubt, Refused, Garbled, HungUp)
+"""The faults after which a plant that is retry-safe may give another answer."""
 SILENT = (Late, InDoubt)
+"""The faults after which nobody knows whether the action ran."""
 
 
 @final

@@ -24,10 +24,12 @@ from typing import Any, Self, final
 from ascertain.errors import FileError, TaskError
 from ascertain.live.record_store import RecordStore
 from ascertain.live.recorder import AbstractRecorder
+from ascertain.model.files.text import write_whole
 from ascertain.observer.records import START, Cause, Record, hash_record, verdict_record
 from ascertain.policy.verdict import Verdict
 
 _HEAD = re.compile(r"(0|[1-9][0-9]{0,9}) ([0-9a-f]{64})\n")
+"""What FILE.head holds: how many records there are, and the hash of the last."""
 
 
 @final
@@ -103,24 +105,8 @@ class Journal(AbstractRecorder):
         return int(match[1]), match[2]
 
     def _write_head(self) -> None:
-        """Whole or not at all. There is one writer, so the name beside it is always the same and nothing is left.
-
-        The folder is synchronised too, so that after a power failure the head is one record behind at most.
-        """
-        beside = self._head_path.with_name(f"{self._head_path.name}.part")
-        try:
-            with beside.open("wb") as stream:
-                stream.write(f"{len(self._records)} {self.head}\n".encode())
-                stream.flush()
-                os.fsync(stream.fileno())
-            beside.replace(self._head_path)
-            folder = os.open(self._head_path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-        except OSError as error:
-            raise FileError(f"{self._head_path}: the head cannot be written ({error.strerror})") from None
+        """Whole or not at all, so that after a power failure the head is one record behind at most."""
+        write_whole(self._head_path, f"{len(self._records)} {self.head}\n".encode(), only_writer=True)
 
     def append(self, record: Record) -> None:
         """One more record; when this returns it is on disk."""

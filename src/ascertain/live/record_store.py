@@ -7,6 +7,7 @@ read, and so is a file that is too large, damaged or open elsewhere, each in one
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast, final
 
@@ -17,8 +18,11 @@ from ascertain.observer.records import Record
 from ascertain.task.canonical import canonical_bytes
 
 TABLE = "CREATE TABLE record (number INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT NOT NULL)"
+"""The one table of a journal; a file with any other schema is refused."""
 PAGE = 1024
+"""Bytes of a page of SQLite: records are short, and each is a transaction that writes whole pages."""
 MAX_RECORD = 16 * 2**20
+"""Bytes of a record, far more than a bank of the largest plant takes; SQLite refuses more."""
 DAMAGE = (sqlite3.Error, ValueError, MemoryError)
 """What SQLite raises over damaged files: names that are not UTF-8, and lengths that no memory has room for, too."""
 
@@ -106,10 +110,8 @@ class RecordStore:
 
     def close(self) -> None:
         """Let go of the file; what cannot be tidied up now is tidied up when it is next opened."""
-        try:
+        with suppress(sqlite3.Error):
             self._connection.close()
-        except sqlite3.Error:  # pragma: no cover
-            return
 
     def _refuse(self, error: Exception, done: str = "opened") -> FileError:
         name = getattr(error, "sqlite_errorname", "")

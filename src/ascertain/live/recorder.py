@@ -7,17 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, final
 
 from ascertain.observer.banks import CompileReport
-from ascertain.observer.records import (
-    Cause,
-    Record,
-    bank_hash,
-    doubt_record,
-    intent_record,
-    reading_record,
-    scored_bank,
-    stage_record,
-    verdict_record,
-)
+from ascertain.observer.records import Cause, Record, bank_hash, scored_bank, stage_record, verdict_record
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stages import Event
 from ascertain.policy.verdict import Verdict
@@ -30,7 +20,8 @@ class AbstractRecorder(ABC):
 
     def __init__(self) -> None:
         self._records: list[Record] = []
-        self._bank_hash: str | None = None
+        self.bank_hash: str | None = None
+        """Of the bank that was compiled in this process; None before."""
 
     @abstractmethod
     def append(self, record: Record) -> None:
@@ -41,18 +32,9 @@ class AbstractRecorder(ABC):
         """All records, the commitment first."""
         return tuple(self._records)
 
-    @property
-    def bank_hash(self) -> str | None:
-        """The hash of the bank that was compiled in this process; None before."""
-        return self._bank_hash
-
     def watch_bank(self, settings: ObserverSettings, make_bank: Callable[[], Bank] | None) -> Callable[[], Bank] | None:
         """What compiles the bank, for the observer: the hash of what it gives is noted."""
-
-        def note(bank: Bank) -> None:
-            self._bank_hash = bank_hash(scored_bank(settings, bank))
-
-        return None if make_bank is None else WatchedBank(make_bank, note)
+        return None if make_bank is None else WatchedBank(make_bank, settings, self)
 
     def begin(self, commitment: Mapping[str, Any]) -> None:
         """The first record: what the run is bound to."""
@@ -60,19 +42,19 @@ class AbstractRecorder(ABC):
 
     def intent(self, action: Action) -> None:
         """The action is about to be sent."""
-        self.append(intent_record(action))
+        self.append({"record": "intent", "action": action})
 
     def reading(self, action: Action, reading: Reading | None) -> None:
         """The action ran, and this was read; None if nothing was."""
-        self.append(reading_record(action, reading))
+        self.append({"record": "reading", "action": action, "reading": reading})
 
     def doubt(self, action: Action) -> None:
         """Nobody knows whether the action ran."""
-        self.append(doubt_record(action))
+        self.append({"record": "doubt", "action": action})
 
     def stage(self, event: Event) -> None:
         """The observer has changed its stage."""
-        self.append(stage_record(event, self._bank_hash))
+        self.append(stage_record(event, self.bank_hash))
 
     def verdict(self, verdict: Verdict, cause: Cause | None = None) -> None:
         """The run has ended; `cause` says why, if without an answer."""
@@ -89,14 +71,14 @@ class Notebook(AbstractRecorder):
 
 @final
 class WatchedBank:
-    """Compiles what another callable compiles, and passes it on; says of itself what the other says."""
+    """Compiles what another callable compiles, and notes its hash; says of itself what the other says."""
 
-    def __init__(self, make_bank: Callable[[], Bank], note: Callable[[Bank], None]) -> None:
-        self._make_bank, self._note = make_bank, note
+    def __init__(self, make_bank: Callable[[], Bank], settings: ObserverSettings, recorder: AbstractRecorder) -> None:
+        self._make_bank, self._settings, self._recorder = make_bank, settings, recorder
 
     def __call__(self) -> Bank:
         bank = self._make_bank()
-        self._note(bank)
+        self._recorder.bank_hash = bank_hash(scored_bank(self._settings, bank))
         return bank
 
     @property

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, final
 from ascertain.errors import PlantFault
 from ascertain.evidence.evidence import Step
 from ascertain.live.faults import FaultPolicy, Heard, ask_plant
-from ascertain.live.recorder import AbstractRecorder
+from ascertain.live.recorder import AbstractRecorder, Notebook
 from ascertain.observer.records import Cause
 from ascertain.observer.staged import Act, Observer
 from ascertain.plant.abstract import AbstractPlant, as_plant
@@ -45,7 +45,7 @@ class _Session:
     observer: Observer
     plant: AbstractPlant
     policy: FaultPolicy
-    recorder: AbstractRecorder | None
+    recorder: AbstractRecorder
     watch: Watch | None
     recorded_events: int
     faults: list[PlantFault] = field(default_factory=list[PlantFault])
@@ -71,12 +71,10 @@ class _Session:
         self.faults += heard.faults
         match heard.outcome:
             case "reading" | "missing":
-                if self.recorder is not None:
-                    self.recorder.reading(action, heard.reading)
+                self.recorder.reading(action, heard.reading)
                 self.observer = self.observer.update(action, heard.reading)
             case "doubt":
-                if self.recorder is not None:
-                    self.recorder.doubt(action)
+                self.recorder.doubt(action)
                 self.observer = self.observer.doubt(action)
             case "failure":
                 self.observer = self.observer.fail(heard.reason)
@@ -88,14 +86,13 @@ class _Session:
 
     def record_events(self) -> None:
         for event in self.observer.events[self.recorded_events :]:
-            if self.recorder is not None:
-                self.recorder.stage(event)
+            self.recorder.stage(event)
             self.recorded_events += 1
 
     def end(self, next_action: str | None = None) -> Run:
         verdict = self.observer.verdict
         cause = self.cause if isinstance(verdict, Abstained) else None
-        if verdict is not None and self.recorder is not None:
+        if verdict is not None:
             self.recorder.verdict(verdict, cause)
         return Run(verdict, self.observer, tuple(self.faults), cause == "plant", next_action)
 
@@ -121,11 +118,13 @@ def run_session(
     `recorded_events`, how many changes of stage were; of one that has ended, `cause` is the one recorded. `approve` is
     asked before each action; a no ends the run.
     """
-    patience = policy or FaultPolicy()
+    patience, recorder = policy or FaultPolicy(), recorder or Notebook()
     session = _Session(observer, as_plant(plant), patience, recorder, watch, recorded_events, cause=cause)
     if dry_run:
-        return _show_next(session, pending)
-    if recorder is not None and commitment is not None:
+        advice = observer.next() if pending is None else Act(pending)
+        following = session.name(advice.action) if isinstance(advice, Act) else None
+        return Run(observer.verdict, observer, next_action=following)
+    if commitment is not None:
         recorder.begin(commitment)
     session.record_events()
     if watch is not None:
@@ -137,19 +136,9 @@ def run_session(
             session.observer = session.observer.fail(f"the action {session.name(advice.action)!r} was not approved")
             session.cause = "person"
             break
-        if recorder is not None:
-            recorder.intent(advice.action)
+        recorder.intent(advice.action)
         session.ask(advice.action)
     return session.end()
-
-
-def _show_next(session: _Session, pending: Action | None) -> Run:
-    advice = Act(pending) if pending is not None else session.observer.next()
-    return Run(session.observer.verdict, session.observer, next_action=_name_of(session, advice))
-
-
-def _name_of(session: _Session, advice: object) -> str | None:
-    return session.name(advice.action) if isinstance(advice, Act) else None
 
 
 def _settle_pending(session: _Session, action: Action) -> None:

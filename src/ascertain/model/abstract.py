@@ -15,8 +15,9 @@ number of the law of the reading, `laws[behaviour[s, a]]`: two entries are equal
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -42,6 +43,8 @@ class AbstractModel(ABC):
     is_exact: ClassVar[bool] = False
     """Whether models of this kind know no noise, so that the number of a behaviour is the number of a reading."""
     has_certain_transitions: ClassVar[bool] = True
+    action_noun: ClassVar[str] = "an action of the model"
+    """What an action is called in messages."""
 
     @property
     @abstractmethod
@@ -55,6 +58,25 @@ class AbstractModel(ABC):
     def deterministic(self) -> AbstractDeterministic | None:
         """This model, if it is certain where its actions lead."""
         return None
+
+    @property
+    def listed(self) -> AbstractListed | None:
+        """This model, if its states are listed by name, so that something can be done for every one of them."""
+        return None
+
+    @property
+    def initial_states(self) -> tuple[State, ...]:
+        """The states that the plant may begin in; none when unknown."""
+        return ()
+
+    def size_facts(self) -> dict[str, Any]:
+        """What the model is and how large, by name: what `inspect` shows first."""
+        return {
+            "kind": self.kind,
+            "states": self.num_states,
+            "actions": self.num_actions,
+            "readings": len(self.readings),
+        }
 
     @property
     @abstractmethod
@@ -77,7 +99,7 @@ class AbstractModel(ABC):
     def action_named(self, name: str, where: str = "action") -> Action:
         """The action of that name; `where` begins the message when there is none."""
         if name not in self.actions:
-            raise ModelError(f"{where}: {name!r} is not an action of the model{did_you_mean(name, self.actions)}")
+            raise ModelError(f"{where}: {name!r} is not {self.action_noun}{did_you_mean(name, self.actions)}")
         return self.actions.index(name)
 
     def bit_named(self, name: str, where: str = "bit") -> int:
@@ -112,6 +134,10 @@ class AbstractModel(ABC):
             raise TaskError(f"action {action} is not one of the model's; they are 0 .. {len(self.actions) - 1}")
         if reading is not None and not 0 <= reading < len(self.readings):
             raise TaskError(f"reading {reading} is not one of the model's; they are 0 .. {len(self.readings) - 1}")
+
+    def as_model(self) -> Self:
+        """This model; a Boolean network, which describes one, has a method of this name as well."""
+        return self
 
     @abstractmethod
     def as_machine(self) -> AbstractMachine:
@@ -168,13 +194,29 @@ class AbstractListed(AbstractModel):
     """`index[name]` is the state of that name."""
 
     def __post_init__(self) -> None:
-        for what, names in (("state", self.states), ("action", self.actions), ("reading", self.readings)):
-            check_names(what, names)
+        for what, names in self.names.items():
+            check_names(what.removesuffix("s"), names)
         object.__setattr__(self, "index", {name: s for s, name in enumerate(self.states)})
 
     @property
     def num_states(self) -> int:
         return len(self.states)
+
+    @property
+    def listed(self) -> AbstractListed:
+        return self
+
+    @property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """All names, by the fields that hold them."""
+        return {"states": self.states, "actions": self.actions, "readings": self.readings}
+
+    def size_facts(self) -> dict[str, Any]:
+        return {**super().size_facts(), "initial": self.initial_names()}
+
+    @abstractmethod
+    def initial_names(self) -> list[str]:
+        """What the plant may begin with, by name."""
 
     def name_state(self, state: State) -> str:
         return self.states[state]
@@ -189,11 +231,6 @@ class AbstractListed(AbstractModel):
     def defined(self) -> BoolArray:
         """`defined[s, a]` is whether action a is defined in state s."""
 
-    @property
-    @abstractmethod
-    def initial_states(self) -> tuple[State, ...]:
-        """The states that the plant may begin in; none when unknown."""
-
     @abstractmethod
     def arrows(self) -> tuple[LongArray, LongArray]:
         """The steps of positive probability, as states with what each may lead to."""
@@ -201,6 +238,10 @@ class AbstractListed(AbstractModel):
     @abstractmethod
     def law_at(self, state: State, action: Action) -> tuple[tuple[Any, ...], ...]:
         """The law of a step; each entry ends with its probability. Places of the same law give the same object."""
+
+    @abstractmethod
+    def named_data(self) -> dict[str, Any]:
+        """The whole model by names, as JSON files hold it (`files/json_model.py`); its transitions come last."""
 
     @abstractmethod
     def on_actions(self, actions: list[Action]) -> Self:
@@ -235,26 +276,43 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
     """For a union, `origin[s]` is the name of the machine that s came from; empty otherwise."""
     laws: tuple[Law, ...] = field(init=False)
     """The laws of readings by number, each once."""
+    behaviour: IntArray = field(init=False, repr=False, compare=False)
+    """The table in which equal entries mean equal reading laws."""
     everywhere: BoolArray = field(init=False, repr=False, compare=False)
     """`everywhere[a]` is whether action a is defined in every state."""
 
+    table_field: ClassVar[str]
+    """The field that the numbers of behaviours are given in."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "successor", self.check_table(self.successor, "successor", self.num_states))
-        object.__setattr__(self, "everywhere", self.defined.all(axis=0))
+        successor = self._check_table(self.successor, "successor", self.num_states)
+        behaviour = self._check_table(getattr(self, self.table_field), self.table_field, len(self.laws))
+        set_fields(self, successor=successor, behaviour=behaviour, **{self.table_field: behaviour})
+        set_fields(self, everywhere=self.defined.all(axis=0))
+        odd = np.argwhere(self.defined != (behaviour != UNDEFINED))
+        if odd.size:
+            s, a = (int(i) for i in odd[0])
+            raise ModelError(
+                f"action {self.actions[a]!r} in state {self.states[s]!r} has only one of successor and reading"
+            )
         if not all(0 <= s < self.num_states for s in self.initial) or len(set(self.initial)) < len(self.initial):
             raise ModelError(f"initial states {self.initial} must be distinct and in 0 .. {self.num_states - 1}")
         if self.origin and len(self.origin) != self.num_states:
             raise ModelError(f"origin has {len(self.origin)} entries; each of the {self.num_states} states needs one")
 
     @property
-    @abstractmethod
-    def behaviour(self) -> IntArray:
-        """The table in which equal entries mean equal reading laws."""
+    def skeleton(self) -> dict[str, Any]:
+        """All that a machine says but what is read, by field."""
+        return {**self.names, "successor": self.successor, "initial": self.initial, "origin": self.origin}
+
+    def rebuilt(self, *, successor: IntArray, behaviour: IntArray, **changes: Any) -> Self:
+        """This model with other tables and, if they are given, other names."""
+        return replace(self, successor=successor, **{self.table_field: behaviour}, **changes)
 
     @abstractmethod
-    def rebuilt(self, *, successor: IntArray, behaviour: IntArray, **changes: object) -> Self:
-        """This model with other tables and, if they are given, other names."""
+    def named_behaviour(self, behaviour: int) -> object:
+        """What is read at this number, as JSON files write it."""
 
     @abstractmethod
     def certain_behaviour(self, reading: Reading) -> tuple[int, dict[str, Any]]:
@@ -276,6 +334,9 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
     def initial_states(self) -> tuple[State, ...]:
         return self.initial
 
+    def initial_names(self) -> list[str]:
+        return [self.states[s] for s in self.initial]
+
     def allows(self, states: Iterable[State], action: Action) -> bool:
         if self.everywhere[action]:
             return True
@@ -284,16 +345,18 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
     def reach(self, states: Iterable[State], action: Action, reading: Reading | None = None) -> LongArray:
         here = np.asarray(_as_index(states), dtype=np.int64)
         if reading is not None:
-            gives = np.array([*(any(y == reading for y, _ in law) for law in self.laws), False])
-            here = here[gives[self.behaviour[here, action]]]
+            here = here[self.laws_giving(reading)[self.behaviour[here, action]]]
         return np.unique(self.successor[here, action]).astype(np.int64)
+
+    def laws_giving(self, reading: Reading) -> BoolArray:
+        """For each law whether the reading is possible under it; the last entry, False, is where -1 looks."""
+        return np.array([*(any(y == reading for y, _ in law) for law in self.laws), False])
 
     def next_state(self, state: State, action: Action) -> State:
         return int(self.successor[state, action])
 
     def reading_law(self, state: State, action: Action) -> dict[Reading, Fraction]:
-        k = int(self.behaviour[state, action])
-        return {} if k == UNDEFINED else dict(self.laws[k])
+        return dict(self.law_at(state, action))
 
     def possible_readings(self, action: Action) -> tuple[Reading, ...]:
         used: list[int] = np.unique(self.behaviour[:, action]).tolist()
@@ -305,6 +368,12 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
 
     def as_machine(self) -> AbstractMachine:
         return self
+
+    def cells(self) -> Iterator[tuple[State, Action, int, State]]:
+        """(state, action, behaviour, next state) of every transition, in the order of states and actions."""
+        s, a = np.nonzero(self.defined)
+        tables = (self.behaviour[s, a].tolist(), self.successor[s, a].tolist())
+        return zip(s.tolist(), a.tolist(), *tables, strict=True)
 
     def arrows(self) -> tuple[LongArray, LongArray]:
         source, action = np.nonzero(self.defined)
@@ -368,13 +437,19 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
         """Names and tables; initial states and origins do not bear on a task."""
         return {
             "kind": self.kind,
-            "states": list(self.states),
-            "actions": list(self.actions),
-            "readings": list(self.readings),
-            "successor": table_data(self.successor),
+            **{what: list(names) for what, names in self.names.items()},
+            "successor": _table_data(self.successor),
+            self.table_field: _table_data(self.behaviour),
         }
 
-    def check_table(self, table: IntArray, name: str, bound: int) -> IntArray:
+    def named_data(self) -> dict[str, Any]:
+        rows = [
+            [self.states[s], self.actions[a], self.named_behaviour(k), self.states[t]] for s, a, k, t in self.cells()
+        ]
+        origin = {"origin": self.origin} if self.origin else {}
+        return {**self.names, "initial": self.initial_names(), **origin, "transitions": rows}
+
+    def _check_table(self, table: IntArray, name: str, bound: int) -> IntArray:
         """A read-only int32 copy of a table whose shape and entries were checked."""
         array = np.asarray(table)
         shape = (self.num_states, self.num_actions)
@@ -385,15 +460,6 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
         result = array.astype(np.int32)
         result.setflags(write=False)
         return result
-
-    def check_defined_alike(self, table: IntArray) -> None:
-        """An action has both a successor and a reading, or neither."""
-        odd = np.argwhere((self.successor == UNDEFINED) != (table == UNDEFINED))
-        if odd.size:
-            s, a = (int(i) for i in odd[0])
-            raise ModelError(
-                f"action {self.actions[a]!r} in state {self.states[s]!r} has only one of successor and reading"
-            )
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -406,7 +472,13 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
     __hash__ = None  # type: ignore[assignment]
 
 
-def table_data(table: IntArray) -> list[list[int | None]]:
+def set_fields(thing: object, **values: object) -> None:
+    """Set fields of a frozen dataclass, which is done only while it is being made."""
+    for name, value in values.items():
+        object.__setattr__(thing, name, value)
+
+
+def _table_data(table: IntArray) -> list[list[int | None]]:
     """A table as plain data; an undefined entry is None."""
     return [[None if x == UNDEFINED else x for x in row] for row in table.tolist()]
 
@@ -420,8 +492,10 @@ def check_names(what: str, names: tuple[str, ...]) -> None:
     """Refuse no names at all and a name that is listed twice."""
     if not names:
         raise ModelError(f"a model needs at least one {what}; it has none")
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ModelError(f"the {what} {name!r} is listed twice; names must differ")
-        seen.add(name)
+    if len(set(names)) < len(names):
+        raise ModelError(f"the {what} {find_repeated(names)!r} is listed twice; names must differ")
+
+
+def find_repeated(names: Iterable[str]) -> str:
+    """The first name that stands twice; one must."""
+    return next(name for name, count in Counter(names).items() if count > 1)

@@ -17,7 +17,7 @@ else, what is read is the other value. A plant is never enumerated unless it is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, final
@@ -26,7 +26,7 @@ import numpy as np
 
 from ascertain.errors import LimitError, ModelError, did_you_mean
 from ascertain.kernels.model.boolean_code import NUM_SOURCES, OPERATIONS
-from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, check_names
+from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, check_names, set_fields
 from ascertain.model.machine import Machine
 from ascertain.model.noisy import NoisyMachine
 from ascertain.types import Action, IntArray, LongArray, Reading, State, WordArray
@@ -37,6 +37,20 @@ MAX_ENUMERATED_BITS = 16
 """65,536 states: tables of a few megabytes, which the quotient and the solver still take."""
 REVERSIBLE = ("not", "cnot", "toffoli")
 """The gates that undo themselves."""
+
+
+_TARGET_AFTER: Mapping[str, Callable[[int, int, int], int]] = {
+    "and": lambda t, a, b: a & b,
+    "or": lambda t, a, b: a | b,
+    "xor": lambda t, a, b: a ^ b,
+    "copy": lambda t, a, b: a,
+    "set": lambda t, a, b: 1,
+    "clear": lambda t, a, b: 0,
+    "not": lambda t, a, b: t ^ 1,
+    "cnot": lambda t, a, b: t ^ a,
+    "toffoli": lambda t, a, b: t ^ a & b,
+}
+"""What each gate makes of its target t and its sources a and b: the table above."""
 
 
 @final
@@ -68,27 +82,9 @@ class Gate:
 
     def apply(self, state: int) -> int:
         """The state after the gate. Operators only, so that an array of states is taken as well."""
-        t = self.target
         a, b = (*self.sources, 0, 0)[:2]
-        match self.op:
-            case "and":
-                return _put(state, t, state >> a & state >> b & 1)
-            case "or":
-                return _put(state, t, (state >> a | state >> b) & 1)
-            case "xor":
-                return _put(state, t, (state >> a ^ state >> b) & 1)
-            case "copy":
-                return _put(state, t, state >> a & 1)
-            case "set":
-                return state | 1 << t
-            case "clear":
-                return state & ~(1 << t)
-            case "not":
-                return state ^ 1 << t
-            case "cnot":
-                return state ^ (state >> a & 1) << t
-            case _:
-                return state ^ (state >> a & state >> b & 1) << t
+        bit = _TARGET_AFTER[self.op](state >> self.target & 1, state >> a & 1, state >> b & 1)
+        return state & ~(1 << self.target) | bit << self.target
 
 
 @final
@@ -129,12 +125,11 @@ class BooleanPlant(AbstractDeterministic):
     tap: IntArray = field(init=False, repr=False, compare=False)
 
     kind: ClassVar[str] = "boolean"
+    action_noun: ClassVar[str] = "a command of the plant"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bits", tuple(self.bits))
-        object.__setattr__(self, "commands", tuple(self.commands))
-        object.__setattr__(self, "flip", Fraction(self.flip))
-        object.__setattr__(self, "actions", tuple(command.name for command in self.commands))
+        set_fields(self, bits=tuple(self.bits), commands=tuple(self.commands), flip=Fraction(self.flip))
+        set_fields(self, actions=tuple(command.name for command in self.commands))
         check_names("bit", self.bits)
         check_names("command", self.actions)
         if self.num_bits > MAX_BITS:
@@ -161,10 +156,15 @@ class BooleanPlant(AbstractDeterministic):
     def num_bits(self) -> int:
         return len(self.bits)
 
-    def action_named(self, name: str, where: str = "command") -> Action:
-        if name not in self.actions:
-            raise ModelError(f"{where}: {name!r} is not a command of the plant{did_you_mean(name, self.actions)}")
-        return self.actions.index(name)
+    def size_facts(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "bits": self.num_bits,
+            **super().size_facts(),
+            "flip": str(self.flip),
+            "reversible_commands": sum(command.is_reversible for command in self.commands),
+            "tapped_bits": len({command.tap for command in self.commands}),
+        }
 
     def name_state(self, state: State) -> str:
         """The state as text, the most significant bit first."""
@@ -288,10 +288,6 @@ class BooleanPlant(AbstractDeterministic):
             "offset": ends.astype(np.int32),
             "tap": np.array([command.tap for command in self.commands], dtype=np.int32),
         }
-        for name, array in arrays.items():
+        for array in arrays.values():
             array.setflags(write=False)
-            object.__setattr__(self, name, array)
-
-
-def _put(state: int, target: int, bit: int) -> int:
-    return state & ~(1 << target) | bit << target
+        set_fields(self, **arrays)

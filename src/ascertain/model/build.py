@@ -5,50 +5,66 @@ Every function returns a new model of the kind that it was given: a machine, wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ascertain.errors import ModelError
 from ascertain.model.abstract import AbstractListed
 from ascertain.model.machine import Machine
-from ascertain.types import UNDEFINED, State
+from ascertain.types import UNDEFINED, IntArray, State
 
 M = TypeVar("M", bound=AbstractListed)
+"""A kind of model whose states are listed."""
 
 
 def machine_from_transitions(transitions: Iterable[tuple[str, str, str, str]], initial: str | None = None) -> Machine:
     """A machine from (state, action, reading, successor); names are numbered in the order in which they appear."""
     rows = list(transitions)
     first = [] if initial is None else [initial]
-    states = _numbered([*first, *(name for s, _, _, t in rows for name in (s, t))])
-    actions = _numbered(a for _, a, _, _ in rows)
-    readings = _numbered(y for _, _, y, _ in rows)
-    successor = np.full((len(states), len(actions)), UNDEFINED, dtype=np.int32)
-    output = successor.copy()
-    given: dict[tuple[int, int], tuple[str, str]] = {}
+    states = number_names([*first, *(name for s, _, _, t in rows for name in (s, t))])
+    actions, readings = number_names(a for _, a, _, _ in rows), number_names(y for _, _, y, _ in rows)
+    given: dict[tuple[str, str], tuple[str, str]] = {}
     for s, a, y, t in rows:
-        cell = states[s], actions[a]
-        if cell in given:
-            reading, to = given[cell]
+        if (s, a) in given:
+            reading, to = given[s, a]
             raise ModelError(
                 f"action {a!r} in state {s!r} is given twice: to {to!r} reading {reading!r}, and to {t!r} reading "
                 f"{y!r}; a machine has one transition for each state and action"
             )
-        given[cell] = y, t
-        successor[cell], output[cell] = states[t], readings[y]
-    return Machine(
-        states=tuple(states),
-        actions=tuple(actions),
-        readings=tuple(readings),
-        successor=successor,
-        output=output,
-        initial=() if initial is None else (states[initial],),
-    )
+        given[s, a] = y, t
+    cells = [(states[s], actions[a], readings[y], states[t]) for s, a, y, t in rows]
+    return machine_from_cells(states, actions, readings, cells, initial=() if initial is None else (0,))
 
 
-def _numbered(names: Iterable[str]) -> dict[str, int]:
+def machine_from_cells(
+    states: Iterable[str],
+    actions: Iterable[str],
+    readings: Iterable[str],
+    cells: Sequence[tuple[int, ...]],
+    **rest: Any,
+) -> Machine:
+    """A machine from its names and the numbers (state, action, reading, next state) of its transitions.
+
+    `rest` are initial states and origins; of two transitions for one state and action the later one counts.
+    """
+    names = {"states": tuple(states), "actions": tuple(actions), "readings": tuple(readings)}
+    successor, output = fill_tables((len(names["states"]), len(names["actions"])), cells)
+    return Machine(**names, successor=successor, output=output, **rest)
+
+
+def fill_tables(shape: tuple[int, int], cells: Sequence[tuple[int, ...]]) -> tuple[IntArray, IntArray]:
+    """The tables of successors and of behaviours from cells (state, action, behaviour, next state)."""
+    s, a, y, t = np.array(cells, dtype=np.int32).reshape(-1, 4).T
+    successor = np.full(shape, UNDEFINED, dtype=np.int32)
+    behaviour = successor.copy()
+    successor[s, a], behaviour[s, a] = t, y
+    return successor, behaviour
+
+
+def number_names(names: Iterable[str]) -> dict[str, int]:
+    """Names numbered in the order in which they first appear."""
     return {name: i for i, name in enumerate(dict.fromkeys(names))}
 
 

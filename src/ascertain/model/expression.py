@@ -9,24 +9,30 @@ one state, on an array of states and on slices, where one word operation decides
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, TypeAlias, final
+from typing import Any, NoReturn, TypeAlias, TypeVar, final
 
 import numpy as np
 
-from ascertain.errors import ModelError, did_you_mean
+from ascertain.errors import AscertainError, ModelError, did_you_mean
 from ascertain.kernels.model.boolean import NONE, ONE, WordArray
 
 MAX_LENGTH = 10_000
+"""Characters of an expression: far more than people write, and still parsed at once."""
 
+T = TypeVar("T")
 Instruction: TypeAlias = int | str
 """Push the bit of that number, or one of "0", "1"; or apply "not", "and", "xor", "or" to what was pushed last."""
 
 _TOKEN = re.compile(r"\s*(?:(?P<quoted>'[^']+')|(?P<word>[^\W\d][\w.\[\]]*|[01](?![\w.]))|(?P<sign>[()]))")
+"""A part of an expression, with the blanks before it."""
 _CONSTANTS = {"0": "0", "false": "0", "1": "1", "true": "1"}
+"""The spellings of the two constants."""
 _TIGHTNESS = {"or": 1, "xor": 2, "and": 3, "not": 4}
+"""The operators; of two, the one with the larger number is applied first."""
 _RESERVED = frozenset({*_CONSTANTS, *_TIGHTNESS})
+"""Words that are names only in quotes."""
 
 
 @final
@@ -39,11 +45,14 @@ class Expression:
 
     def holds(self, state: int) -> bool:
         """Whether it is true of one state."""
-        return bool(_run(self.program, lambda bit: state >> bit & 1, 0, 1))
+        return bool(fold(self.program, lambda bit: state >> bit & 1, int, lambda x: x ^ 1, _apply))
 
     def hold_states(self, states: WordArray) -> WordArray:
         """1 for each state of which it is true, 0 for the others."""
-        value = _run(self.program, lambda bit: states >> np.uint64(bit) & ONE, NONE, ONE)
+        constants = (NONE, ONE)
+        value = fold(
+            self.program, lambda i: states >> np.uint64(i) & ONE, constants.__getitem__, lambda x: x ^ ONE, _apply
+        )
         return np.broadcast_to(value, states.shape).copy()
 
 
@@ -77,32 +86,50 @@ def parse_tokens(
     return Expression(text, tuple(parser.parse(tokens)))
 
 
-def _split(text: str, where: str) -> list[Token]:
-    tokens: list[Token] = []
+def split_text(
+    text: str, token: re.Pattern[str], refuse: Callable[[str, int], AscertainError]
+) -> Iterator[re.Match[str]]:
+    """The tokens of a text, each with the blanks before it; `refuse` makes the error of what is none, and where."""
     at, end = 0, len(text.rstrip())
     while at < end:
-        match = _TOKEN.match(text, at)
+        match = token.match(text, at)
         if match is None:
-            raise ModelError(f"{where}: {text[at:].strip()[:20]!r} at character {at + 1} is not understood")
-        quoted = match["quoted"]
-        tokens.append((quoted[1:-1], True) if quoted else (match[0].strip(), False))
+            raise refuse(text[at:].strip()[:20], at + 1)
+        yield match
         at = match.end()
-    return tokens
 
 
-def _run(program: tuple[Instruction, ...], bit: Callable[[int], Any], zero: Any, one: Any) -> Any:
-    stack: list[Any] = []
+def _split(text: str, where: str) -> list[Token]:
+    matches = split_text(
+        text, _TOKEN, lambda found, at: ModelError(f"{where}: {found!r} at character {at} is not understood")
+    )
+    return [(m["quoted"][1:-1], True) if m["quoted"] else (m[0].strip(), False) for m in matches]
+
+
+def fold(
+    program: tuple[Instruction, ...],
+    bit: Callable[[int], T],
+    constant: Callable[[int], T],
+    negate: Callable[[T], T],
+    join: Callable[[str, T, T], T],
+) -> T:
+    """What a program computes where this is what bits, constants, "not", and "and", "or" and "xor" mean."""
+    stack: list[T] = []
     for step in program:
         if isinstance(step, int):
             stack.append(bit(step))
         elif step in {"0", "1"}:
-            stack.append(one if step == "1" else zero)
+            stack.append(constant(int(step)))
         elif step == "not":
-            stack.append(stack.pop() ^ one)
+            stack.append(negate(stack.pop()))
         else:
             right, left = stack.pop(), stack.pop()
-            stack.append(left & right if step == "and" else left | right if step == "or" else left ^ right)
+            stack.append(join(step, left, right))
     return stack.pop()
+
+
+def _apply(op: str, left: Any, right: Any) -> Any:
+    return left & right if op == "and" else left | right if op == "or" else left ^ right
 
 
 @final

@@ -21,6 +21,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from operator import ge
 from typing import Any, ClassVar, TypeAlias, final
 
@@ -87,6 +88,12 @@ class HiddenModel(AbstractListed):
     def initial_states(self) -> tuple[State, ...]:
         return tuple(s for belief in self.initial for s, _ in belief)
 
+    def initial_names(self) -> list[str]:
+        return [self.belief_text(belief) for belief in self.initial]
+
+    def size_facts(self) -> dict[str, Any]:
+        return {**super().size_facts(), "probabilities": self.num_entries}
+
     def allows(self, states: Iterable[State], action: Action) -> bool:
         return all(self.joint[s][action] for s in states)
 
@@ -150,12 +157,20 @@ class HiddenModel(AbstractListed):
         table = [[number.setdefault(law, len(number)) if law else None for law in row] for row in self.joint]
         return {
             "kind": self.kind,
-            "states": list(self.states),
-            "actions": list(self.actions),
-            "readings": list(self.readings),
+            **{what: list(names) for what, names in self.names.items()},
             "law": table,
             "laws": [[[t, y, str(p)] for t, y, p in law] for law in number],
         }
+
+    def named_data(self) -> dict[str, Any]:
+        rows = [
+            [self.states[s], self.actions[a], [[self.states[t], self.readings[y], str(p)] for t, y, p in law]]
+            for s, row in enumerate(self.joint)
+            for a, law in enumerate(row)
+            if law
+        ]
+        initial = [{self.states[s]: str(p) for s, p in belief} for belief in self.initial]
+        return {"kind": self.kind, **self.names, "initial": initial, "transitions": rows}
 
     def belief_text(self, belief: Belief) -> str:
         """A belief on one line: the state alone where it is certain, and the first few where there are many."""
@@ -169,7 +184,7 @@ class HiddenModel(AbstractListed):
         states = [s for s, _ in belief]
         if states != sorted(set(states)) or not all(0 <= s < self.num_states for s in states):
             raise ModelError(f"{where} must list states 0 .. {self.num_states - 1}, ascending and each once")
-        _check_masses([p for _, p in belief], where)
+        check_masses([p for _, p in belief], where)
 
     def _check_law(self, law: JointLaw, where: str) -> None:
         places = [(t, y) for t, y, _ in law]
@@ -185,10 +200,11 @@ class HiddenModel(AbstractListed):
                 f"{len(self.readings) - 1}"
             )
         if law:
-            _check_masses([p for _, _, p in law], where)
+            check_masses([p for _, _, p in law], where)
 
 
-def _check_masses(masses: list[Fraction], where: str) -> None:
+def check_masses(masses: list[Fraction], where: str) -> None:
+    """Refuse what is no list of positive probabilities that sum to one; `where` begins the message."""
     if not all(isinstance(p, Fraction) for p in masses):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ModelError(f"{where}: probabilities are exact; give Fractions, as Fraction(1, 3) or Fraction('0.85')")
     if any(p.numerator <= 0 for p in masses):
@@ -245,21 +261,15 @@ def propagate(
 
 def as_hidden(model: AbstractMachine) -> HiddenModel:
     """A machine, noisy or not, seen as a hidden model: where actions lead stays certain."""
-    known: dict[tuple[int, int], JointLaw] = {}
 
-    def law(s: State, a: Action) -> JointLaw:
-        t, b = int(model.successor[s, a]), int(model.behaviour[s, a])
-        if t == UNDEFINED:
-            return ()
-        if (t, b) not in known:
-            known[t, b] = make_joint({(t, y): p for y, p in model.reading_law(s, a).items()})
-        return known[t, b]
+    @cache
+    def law(t: State, behaviour: int) -> JointLaw:
+        return () if t == UNDEFINED else make_joint({(t, y): p for y, p in model.laws[behaviour]})
 
+    rows = zip(model.successor.tolist(), model.behaviour.tolist(), strict=True)
     return HiddenModel(
-        states=model.states,
-        actions=model.actions,
-        readings=model.readings,
-        joint=tuple(tuple(law(s, a) for a in range(model.num_actions)) for s in range(model.num_states)),
+        **model.names,
+        joint=tuple(tuple(map(law, targets, behaviours)) for targets, behaviours in rows),
         initial=tuple(certain(s) for s in model.initial),
     )
 

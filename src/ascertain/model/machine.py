@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
-from ascertain.model.abstract import AbstractMachine, table_data
+from ascertain.model.abstract import AbstractMachine, set_fields
 from ascertain.types import IntArray, Reading
 
 _CERTAIN = Fraction(1)
@@ -20,23 +20,15 @@ class Machine(AbstractMachine):
 
     output: IntArray
     kind: ClassVar[str] = "machine"
+    table_field: ClassVar[str] = "output"
     is_exact: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        set_fields(self, laws=tuple(((y, _CERTAIN),) for y in range(len(self.readings))))
         super().__post_init__()
-        object.__setattr__(self, "output", self.check_table(self.output, "output", len(self.readings)))
-        self.check_defined_alike(self.output)
-        object.__setattr__(self, "laws", tuple(((y, _CERTAIN),) for y in range(len(self.readings))))
 
-    @property
-    def behaviour(self) -> IntArray:
-        return self.output
-
-    def rebuilt(self, *, successor: IntArray, behaviour: IntArray, **changes: Any) -> Machine:
-        return replace(self, successor=successor, output=behaviour, **changes)
+    def named_behaviour(self, behaviour: int) -> str:
+        return self.readings[behaviour]
 
     def certain_behaviour(self, reading: Reading) -> tuple[int, dict[str, Any]]:
         return reading, {}
-
-    def model_data(self) -> dict[str, Any]:
-        return super().model_data() | {"output": table_data(self.output)}

@@ -22,13 +22,13 @@ import numpy as np
 from ascertain.errors import LimitError, ModelError, did_you_mean
 from ascertain.kernels.model.boolean import WordArray
 from ascertain.model.abstract import check_names
-from ascertain.model.boolean import MAX_BITS, MAX_ENUMERATED_BITS, BooleanPlant, Command
+from ascertain.model.boolean import MAX_BITS, MAX_ENUMERATED_BITS, BooleanPlant, Command, Gate
 from ascertain.model.expression import Expression
 from ascertain.model.machine import Machine
 from ascertain.model.synchronous import compile_update
-from ascertain.types import IntArray
 
 MAX_INPUTS = 10
+"""An action for each valuation of the inputs: a thousand."""
 MAX_GATES = 2**21
 """Steps of all rules times commands, of a network that becomes a plant."""
 MAX_TABLE_BITS = 22
@@ -95,6 +95,10 @@ class BooleanNetwork:
             seen = self.observed
         return replace(self, inputs=chosen, observed=seen)
 
+    def as_model(self) -> Machine:
+        """The model that the network describes, unless it is asked to be a plant."""
+        return self.machine()
+
     def machine(self) -> Machine:
         """Every state listed; a reading shows all observed variables."""
         if len(self.bits) > MAX_ENUMERATED_BITS:
@@ -114,11 +118,11 @@ class BooleanNetwork:
             )
         states = np.arange(1 << len(self.bits), dtype=np.uint64)
         words: list[WordArray] = []
-        packed: list[IntArray] = []
+        packed: list[WordArray] = []
         for values in self._valuations():
             after = self._update(states, values)
-            words.append(sum((after[v] << np.uint64(k) for k, v in enumerate(self.observed)), states * 0))
-            packed.append(self._pack(after))
+            words.append(_pack(after, self.observed))
+            packed.append(_pack(after, self.state_variables))
         shown, output = np.unique(np.stack(words, axis=1), return_inverse=True)
         successor = np.stack(packed, axis=1)
         return Machine(
@@ -141,16 +145,21 @@ class BooleanNetwork:
                 f"{self._num_steps} steps; as a plant it would have more than {MAX_GATES} gates, declare fewer"
             )
         updates = [
-            compile_update(self.rules, state, dict(zip(self.inputs, v, strict=True))) for v in self._valuations()
+            compile_update(self._state_rules, dict(zip(self.inputs, v, strict=True))) for v in self._valuations()
         ]
-        num_scratch = max(update.num_scratch for update in updates)
+        num_scratch = max(number for _, number in updates)
+        clear = [Gate("clear", len(state) + i) for i in range(num_scratch)]
         commands: list[Command] = []
-        for values, update in zip(self._valuations(), updates, strict=True):
-            gates, place = update.gates_with(num_scratch), update.place
-            for v in self.observed:
-                commands.append(Command(f"{self._name_inputs(values)}: {self.variables[v]}", gates, place[v]))
+        for values, (update, _) in zip(self._valuations(), updates, strict=True):
+            gates, name = (*update, *clear), self._name_inputs(values)
+            commands += [Command(f"{name}: {self.variables[v]}", gates, state.index(v)) for v in self.observed]
         scratch = tuple(f"_{i}" for i in range(num_scratch))
         return BooleanPlant((*self.bits, *scratch), tuple(commands), flip)
+
+    @property
+    def _state_rules(self) -> dict[int, Expression]:
+        """Of every state variable; what an input's own rule says is not used, as it is set."""
+        return {v: rule for v, rule in enumerate(self.rules) if rule is not None and v not in self.inputs}
 
     @property
     def _num_steps(self) -> int:
@@ -170,16 +179,7 @@ class BooleanNetwork:
             whole |= np.uint64(x << v)
         for i, v in enumerate(self.state_variables):
             whole |= (states >> np.uint64(i) & np.uint64(1)) << np.uint64(v)
-        after: dict[int, WordArray] = {}
-        for v in self.state_variables:
-            rule = self.rules[v]
-            assert rule is not None
-            after[v] = rule.hold_states(whole)
-        return after
-
-    def _pack(self, after: dict[int, WordArray]) -> IntArray:
-        packed = sum((after[v] << np.uint64(i) for i, v in enumerate(self.state_variables)), np.uint64(0))
-        return np.asarray(packed).astype(np.int32)
+        return {v: rule.hold_states(whole) for v, rule in self._state_rules.items()}
 
     def _name_inputs(self, values: tuple[int, ...]) -> str:
         names = [self.variables[v] for v in self.inputs]
@@ -190,6 +190,11 @@ class BooleanNetwork:
             known = did_you_mean(name, self.variables)
             raise ModelError(f"{where}: {name!r} is not a variable of the network{known}")
         return self.variables.index(name)
+
+
+def _pack(after: dict[int, WordArray], variables: Sequence[int]) -> WordArray:
+    """The values of these variables in one word, the first in its lowest bit."""
+    return np.bitwise_or.reduce([after[v] << np.uint64(i) for i, v in enumerate(variables)])
 
 
 def _spell(names: Sequence[str], word: int) -> str:

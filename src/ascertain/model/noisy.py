@@ -7,14 +7,16 @@ when their numbers are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
 import numpy as np
 
 from ascertain.errors import ModelError
-from ascertain.model.abstract import AbstractMachine, Law, table_data
+from ascertain.model.abstract import AbstractMachine, Law
+from ascertain.model.hidden import check_masses
+from ascertain.model.machine import Machine
 from ascertain.types import UNDEFINED, IntArray, Reading
 
 
@@ -26,22 +28,17 @@ class NoisyMachine(AbstractMachine):
     law: IntArray
     laws: tuple[Law, ...]
     kind: ClassVar[str] = "noisy"
+    table_field: ClassVar[str] = "law"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "law", self.check_table(self.law, "law", len(self.laws)))
-        self.check_defined_alike(self.law)
         for law in self.laws:
             check_law(law, len(self.readings))
         if len(set(self.laws)) < len(self.laws):
             raise ModelError("a reading law is listed twice; each law must stand once")
 
-    @property
-    def behaviour(self) -> IntArray:
-        return self.law
-
-    def rebuilt(self, *, successor: IntArray, behaviour: IntArray, **changes: Any) -> NoisyMachine:
-        return replace(self, successor=successor, law=behaviour, **changes)
+    def named_behaviour(self, behaviour: int) -> dict[str, str]:
+        return {self.readings[y]: str(p) for y, p in self.laws[behaviour]}
 
     def certain_behaviour(self, reading: Reading) -> tuple[int, dict[str, Any]]:
         law: Law = ((reading, Fraction(1)),)
@@ -49,8 +46,23 @@ class NoisyMachine(AbstractMachine):
         return laws.index(law), {"laws": laws}
 
     def model_data(self) -> dict[str, Any]:
-        laws = [[[y, str(p)] for y, p in law] for law in self.laws]
-        return super().model_data() | {"law": table_data(self.law), "laws": laws}
+        return super().model_data() | {"laws": [[[y, str(p)] for y, p in law] for law in self.laws]}
+
+    def named_data(self) -> dict[str, Any]:
+        """The laws are listed unless a reader numbers them as they are numbered here: by the first transition of each.
+
+        A model without transitions is marked as noisy by its laws.
+        """
+        shown = list(dict.fromkeys(self.law[self.defined].tolist()))
+        in_order = bool(shown) and shown == list(range(len(self.laws)))
+        listed = {} if in_order else {"laws": [self.named_behaviour(k) for k in range(len(self.laws))]}
+        return super().named_data() | listed
+
+
+def without_noise(noisy: NoisyMachine) -> Machine:
+    """A noisy machine whose laws are all certain, as a machine."""
+    certain = np.array([*(law[0][0] for law in noisy.laws), UNDEFINED], dtype=np.int32)
+    return Machine(**noisy.skeleton, output=certain[noisy.law])
 
 
 def check_law(law: Law, num_readings: int) -> None:
@@ -58,11 +70,7 @@ def check_law(law: Law, num_readings: int) -> None:
     readings = [y for y, _ in law]
     if readings != sorted(set(readings)) or not all(0 <= y < num_readings for y in readings):
         raise ModelError(f"a reading law must list readings 0 .. {num_readings - 1} in ascending order; got {readings}")
-    if any(p <= 0 for _, p in law):
-        raise ModelError("a reading law must list positive probabilities only")
-    total = sum((p for _, p in law), Fraction(0))
-    if total != 1:
-        raise ModelError(f"the probabilities of a reading law sum to {total}; they must sum to 1")
+    check_masses([p for _, p in law], "a reading law")
 
 
 def make_law(probabilities: dict[Reading, Fraction]) -> Law:
@@ -96,13 +104,4 @@ def with_flip(machine: AbstractMachine, flip: Fraction) -> NoisyMachine:
             share = flip / len(others) if others else Fraction(0)
             flipped = make_law({y: 1 - share * len(others), **dict.fromkeys(others, share)})
             law[column == y, a] = number.setdefault(flipped, len(number))
-    return NoisyMachine(
-        states=machine.states,
-        actions=machine.actions,
-        readings=machine.readings,
-        successor=machine.successor,
-        initial=machine.initial,
-        origin=machine.origin,
-        law=law,
-        laws=tuple(number),
-    )
+    return NoisyMachine(**machine.skeleton, law=law, laws=tuple(number))

@@ -13,12 +13,11 @@ from typing import TypeAlias
 import numpy as np
 
 from ascertain.model.abstract import AbstractMachine
-from ascertain.model.machine import Machine
-from ascertain.model.noisy import Law, NoisyMachine, make_law
+from ascertain.model.noisy import Law, NoisyMachine, make_law, without_noise
 from ascertain.types import UNDEFINED, State
 
 _Move: TypeAlias = tuple[State, dict[str, Fraction]]
-"""Where an action leads, and the law of what is read, by name."""
+"""Where an action leads, and the law of what is read, by name; an empty one where nothing is read."""
 
 
 def product(left: AbstractMachine, right: AbstractMachine) -> AbstractMachine:
@@ -30,11 +29,12 @@ def product(left: AbstractMachine, right: AbstractMachine) -> AbstractMachine:
     reading_of: dict[str, int] = {}
     number: dict[Law, int] = {}
     for (at, (s, t)), (a, name) in pairs_of(enumerate(places), enumerate(actions)):
-        step = _step(left, s, right, t, name)
-        if step is None:
+        first, second = _move(left, s, name), _move(right, t, name)
+        if first is None or second is None:
             continue
-        (s2, t2), readings = step
-        successor[at, a] = s2 * right.num_states + t2
+        successor[at, a] = first[0] * right.num_states + second[0]
+        both = {f"{y}|{z}": p * q for (y, p), (z, q) in pairs_of(first[1].items(), second[1].items())}
+        readings = both or first[1] or second[1]
         here = make_law({reading_of.setdefault(y, len(reading_of)): p for y, p in readings.items()})
         law[at, a] = number.setdefault(here, len(number))
     noisy = NoisyMachine(
@@ -46,42 +46,13 @@ def product(left: AbstractMachine, right: AbstractMachine) -> AbstractMachine:
         law=law,
         laws=tuple(number),
     )
-    return _exact(noisy) if left.is_exact and right.is_exact else noisy
-
-
-def _exact(noisy: NoisyMachine) -> Machine:
-    """A noisy machine whose laws are all certain, as a machine."""
-    certain = np.array([*(law[0][0] for law in noisy.laws), UNDEFINED], dtype=np.int32)
-    return Machine(
-        states=noisy.states,
-        actions=noisy.actions,
-        readings=noisy.readings,
-        successor=noisy.successor,
-        initial=noisy.initial,
-        origin=noisy.origin,
-        output=certain[noisy.law],
-    )
-
-
-def _step(
-    left: AbstractMachine, s: State, right: AbstractMachine, t: State, action: str
-) -> tuple[tuple[State, State], dict[str, Fraction]] | None:
-    """Where the pair goes and what is read; None when one that knows the action does not allow it here."""
-    moves = [_move(m, u, action) for m, u in ((left, s), (right, t)) if action in m.actions]
-    if any(move is None for move in moves):
-        return None
-    steps = [move for move in moves if move is not None]
-    if len(steps) == 1:
-        to, readings = steps[0]
-        return ((to, t) if action in left.actions else (s, to)), readings
-    (s2, first), (t2, second) = steps
-    both = {f"{y}|{z}": p * q for (y, p), (z, q) in pairs_of(first.items(), second.items())}
-    return (s2, t2), both
+    return without_noise(noisy) if left.is_exact and right.is_exact else noisy
 
 
 def _move(model: AbstractMachine, state: State, action: str) -> _Move | None:
+    """What the action does to one of the two; None where it is forbidden, and nothing where it is not known."""
+    if action not in model.actions:
+        return state, {}
     a = model.actions.index(action)
-    if model.successor[state, a] == UNDEFINED:
-        return None
     law = model.reading_law(state, a)
-    return int(model.successor[state, a]), {model.readings[y]: p for y, p in law.items()}
+    return (model.next_state(state, a), {model.readings[y]: p for y, p in law.items()}) if law else None

@@ -8,52 +8,33 @@ of the variables is one state of the plant.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import final
 
 from ascertain.model.boolean import Gate
-from ascertain.model.expression import Expression
+from ascertain.model.expression import Expression, fold
 
 Operand = tuple[str, int]
 """("constant", 0 or 1) or ("bit", its number)."""
 
 
-@final
-@dataclass(frozen=True)
-class Update:
-    """The gates of one update; bits from `len(place)` on are scratch."""
+def compile_update(rules: Mapping[int, Expression], constants: Mapping[int, int]) -> tuple[list[Gate], int]:
+    """The gates that update the variables that have rules by these, with the other variables constant.
 
-    gates: tuple[Gate, ...]
-    place: Mapping[int, int]
-    """`place[v]` is the bit of variable v."""
-    num_scratch: int
-
-    def gates_with(self, num_scratch: int) -> tuple[Gate, ...]:
-        """The gates, and the clearing of so many scratch bits."""
-        first = len(self.place)
-        return (*self.gates, *(Gate("clear", first + i) for i in range(num_scratch)))
-
-
-def compile_update(rules: Sequence[Expression | None], state: Sequence[int], constants: Mapping[int, int]) -> Update:
-    """The update of the state variables by their rules, with the other variables constant."""
-    compiler = _Compiler({v: i for i, v in enumerate(state)}, constants)
-    reads = {v: {s for s in _program(rules, v) if isinstance(s, int)} & set(state) for v in state}
-    waiting = list(state)
+    Bit i is the i-th variable that has a rule. Those after them are scratch; how many there are is returned too, and
+    whoever runs the gates clears them in the end.
+    """
+    compiler = _Compiler({v: i for i, v in enumerate(rules)}, constants)
+    reads = {v: {s for s in rule.program if isinstance(s, int)} & set(rules) for v, rule in rules.items()}
+    waiting = list(rules)
     while waiting:
         v = next((v for v in waiting if not any(v in reads[u] for u in waiting if u != v)), None)
         if v is None:
             v = waiting[0]
             compiler.save(v)
         waiting.remove(v)
-        compiler.assign(v, _program(rules, v))
-    return Update(tuple(compiler.gates), compiler.place, compiler.num_scratch)
-
-
-def _program(rules: Sequence[Expression | None], v: int) -> tuple[int | str, ...]:
-    rule = rules[v]
-    assert rule is not None, "only inputs are without a rule, and inputs are constants"
-    return rule.program
+        compiler.assign(v, rules[v].program)
+    return compiler.gates, compiler.num_scratch
 
 
 @final
@@ -70,38 +51,25 @@ class _Compiler:
 
     def save(self, v: int) -> None:
         """Keep the old value of a variable in a scratch bit, for the rules still to come."""
-        bit = self._take()
-        self.gates.append(Gate("copy", bit, (self.place[v],)))
-        self.source[v] = bit
+        self.source[v] = self._copy(self.place[v])
 
     def assign(self, v: int, program: tuple[int | str, ...]) -> None:
         """Compute a rule and write its value over its variable."""
-        stack: list[Operand] = []
-        for step in program:
-            if isinstance(step, int):
-                stack.append(("constant", self.constants[step]) if step in self.constants else self._old(step))
-            elif step in {"0", "1"}:
-                stack.append(("constant", int(step)))
-            elif step == "not":
-                stack.append(self._negate(stack.pop()))
-            else:
-                right, left = stack.pop(), stack.pop()
-                stack.append(self._join(step, left, right))
-        self._write(self.place[v], stack.pop())
+        value = fold(program, self._read, lambda x: ("constant", x), self._negate, self._join)
+        self._write(self.place[v], value)
 
-    def _old(self, v: int) -> Operand:
-        return ("bit", self.source[v])
+    def _read(self, v: int) -> Operand:
+        """The old value of a variable."""
+        return ("constant", self.constants[v]) if v in self.constants else ("bit", self.source[v])
 
     def _negate(self, operand: Operand) -> Operand:
         kind, value = operand
         if kind == "constant":
             return (kind, 1 - value)
-        bit = value
         if not self._is_temporary(value):
-            bit = self._take()
-            self.gates.append(Gate("copy", bit, (value,)))
-        self.gates.append(Gate("not", bit))
-        return ("bit", bit)
+            value = self._copy(value)
+        self.gates.append(Gate("not", value))
+        return ("bit", value)
 
     def _join(self, op: str, left: Operand, right: Operand) -> Operand:
         if left[0] == "constant" or right[0] == "constant":
@@ -127,6 +95,12 @@ class _Compiler:
         elif value != target:
             self.gates.append(Gate("copy", target, (value,)))
         self._release(operand)
+
+    def _copy(self, bit: int) -> int:
+        """A scratch bit that holds the value of this one."""
+        scratch = self._take()
+        self.gates.append(Gate("copy", scratch, (bit,)))
+        return scratch
 
     def _is_temporary(self, bit: int) -> bool:
         """Whether the bit holds an intermediate value that nothing else needs."""

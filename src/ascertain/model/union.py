@@ -6,93 +6,49 @@ same; an action that a machine lacks is forbidden in its states.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from ascertain.errors import ModelError
 from ascertain.model.abstract import AbstractMachine
-from ascertain.model.machine import Machine
-from ascertain.model.noisy import Law, NoisyMachine, make_law
-from ascertain.types import UNDEFINED, IntArray
+from ascertain.model.build import number_names
+from ascertain.model.noisy import Law, NoisyMachine, make_law, without_noise
+from ascertain.types import UNDEFINED, State
 
 
 def union(machines: Mapping[str, AbstractMachine]) -> AbstractMachine:
     """The union of the machines; noisy as soon as one of them is."""
     if not machines:
         raise ModelError("a union needs at least one machine; it was given none")
-    exact = all(m.is_exact for m in machines.values())
-    return _join(machines) if exact else _join_noisy(machines)
+    parts = list(machines.values())
+    column = number_names(a for m in parts for a in m.actions)
+    reading = number_names(y for m in parts for y in m.readings)
+    successor = np.full((sum(m.num_states for m in parts), len(column)), UNDEFINED, dtype=np.int32)
+    law, number, initial, begin = successor.copy(), dict[Law, int](), list[State](), 0
+    for m in parts:
+        # The states of a part stand below those of the parts before it, each action in its column.
+        cells = np.ix_(range(begin, begin + m.num_states), [column[a] for a in m.actions])
+        renamed = [make_law({reading[m.readings[y]]: p for y, p in known}) for known in m.laws]
+        renumber = [number.setdefault(known, len(number)) for known in renamed]
+        successor[cells] = np.where(m.defined, m.successor + begin, UNDEFINED)
+        law[cells] = np.array([*renumber, UNDEFINED], dtype=np.int32)[m.behaviour]
+        initial += [begin + s for s in m.initial]
+        begin += m.num_states
+    joined = NoisyMachine(
+        states=tuple(f"{name}:{s}" for name, m in machines.items() for s in m.states),
+        actions=tuple(column),
+        readings=tuple(reading),
+        successor=successor,
+        initial=tuple(initial),
+        origin=tuple(name for name, m in machines.items() for _ in m.states),
+        law=law,
+        laws=tuple(number),
+    )
+    return without_noise(joined) if all(m.is_exact for m in parts) else joined
 
 
 def common_actions(machines: Iterable[AbstractMachine]) -> tuple[str, ...]:
     """The actions that every machine knows, in the order of the first."""
     first, *others = machines
     return tuple(a for a in first.actions if all(a in m.actions for m in others))
-
-
-def _join(parts: Mapping[str, AbstractMachine]) -> Machine:
-    frame = _Frame.around(parts)
-    output = frame.stack([frame.renumber_readings(m)[m.behaviour] for m in parts.values()])
-    return Machine(output=output, **frame.fields())
-
-
-def _join_noisy(parts: Mapping[str, AbstractMachine]) -> NoisyMachine:
-    frame = _Frame.around(parts)
-    number: dict[Law, int] = {}
-    tables: list[IntArray] = []
-    for m in parts.values():
-        new = frame.renumber_readings(m)
-        laws = [make_law({int(new[y]): p for y, p in law}) for law in m.laws]
-        renumber = [number.setdefault(law, len(number)) for law in laws]
-        tables.append(np.array([*renumber, UNDEFINED], dtype=np.int32)[m.behaviour])
-    return NoisyMachine(law=frame.stack(tables), laws=tuple(number), **frame.fields())
-
-
-@dataclass(frozen=True)
-class _Frame:
-    """The parts of a union and where each begins."""
-
-    parts: Mapping[str, AbstractMachine]
-    actions: tuple[str, ...]
-    readings: tuple[str, ...]
-    begin: tuple[int, ...]
-
-    @classmethod
-    def around(cls, parts: Mapping[str, AbstractMachine]) -> _Frame:
-        machines = list(parts.values())
-        ends = np.cumsum([m.num_states for m in machines]).tolist()
-        return cls(
-            parts=dict(parts),
-            actions=tuple(dict.fromkeys(a for m in machines for a in m.actions)),
-            readings=tuple(dict.fromkeys(y for m in machines for y in m.readings)),
-            begin=(0, *ends[:-1]),
-        )
-
-    def renumber_readings(self, model: AbstractMachine) -> IntArray:
-        """`new[y]` for every reading of a part; the last entry keeps -1 at -1."""
-        place = {y: i for i, y in enumerate(self.readings)}
-        return np.array([*(place[y] for y in model.readings), UNDEFINED], dtype=np.int32)
-
-    def stack(self, tables: Sequence[IntArray]) -> IntArray:
-        """The tables of the parts, one below the other, each action in its column."""
-        height = sum(len(table) for table in tables)
-        whole = np.full((height, len(self.actions)), UNDEFINED, dtype=np.int32)
-        column = {a: i for i, a in enumerate(self.actions)}
-        for at, m, table in zip(self.begin, self.parts.values(), tables, strict=True):
-            whole[at : at + m.num_states, [column[a] for a in m.actions]] = table
-        return whole
-
-    def fields(self) -> dict[str, Any]:
-        placed = list(zip(self.begin, self.parts.items(), strict=True))
-        moves = [np.where(m.successor == UNDEFINED, UNDEFINED, m.successor + at) for at, (_, m) in placed]
-        return {
-            "states": tuple(f"{name}:{s}" for _, (name, m) in placed for s in m.states),
-            "actions": self.actions,
-            "readings": self.readings,
-            "successor": self.stack(moves),
-            "initial": tuple(at + s for at, (_, m) in placed for s in m.initial),
-            "origin": tuple(name for _, (name, m) in placed for _ in m.states),
-        }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from functools import reduce
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
@@ -17,16 +18,19 @@ from ascertain.observer.stages import Event, scaled_bank
 from ascertain.policy.verdict import Certified, Verdict
 from ascertain.task.bank import Bank, reuse_bank
 from ascertain.task.canonical import canonical_bytes, task_hash
-from ascertain.types import Action, Reading
 from ascertain.version import __version__
 
 Record: TypeAlias = dict[str, Any]
+"""What happened, as plain data, with the name of what it is under "record"."""
 Cause: TypeAlias = Literal["plant", "person", "observer"]
 """Why a run ended without an answer: the plant failed, a person did not approve, or the observer gave up by itself."""
 
 FORMAT = "ascertain-journal"
+"""What the first record says, so that a record of another program is not taken for one of ours."""
 VERSION = 1
+"""Grows when a record changes its meaning."""
 START = "0" * 64
+"""The hash before the first record: as long as every other, and the hash of nothing."""
 
 
 def hash_record(previous: str, record: Mapping[str, Any]) -> str:
@@ -36,10 +40,7 @@ def hash_record(previous: str, record: Mapping[str, Any]) -> str:
 
 def hash_records(records: Iterable[Mapping[str, Any]]) -> str:
     """The head of a chain."""
-    head = START
-    for record in records:
-        head = hash_record(head, record)
-    return head
+    return reduce(hash_record, records, START)
 
 
 def commitment_record(settings: ObserverSettings, make_bank: Callable[[], Bank] | None) -> Record:
@@ -58,18 +59,6 @@ def commitment_record(settings: ObserverSettings, make_bank: Callable[[], Bank] 
         "bank": None if make_bank is None else {"kind": "other"} if describe is None else describe(),
         "made_by": f"ascertain {__version__}",
     }
-
-
-def intent_record(action: Action) -> Record:
-    return {"record": "intent", "action": action}
-
-
-def reading_record(action: Action, reading: Reading | None) -> Record:
-    return {"record": "reading", "action": action, "reading": reading}
-
-
-def doubt_record(action: Action) -> Record:
-    return {"record": "doubt", "action": action}
 
 
 def stage_record(event: Event, bank_sha256: str | None) -> Record:

@@ -34,7 +34,7 @@ from ascertain.planning.hardest_pair import (
 )
 from ascertain.planning.two_sided import TwoSidedBounds, Values, bound_both_sides
 from ascertain.policy.chain import follow
-from ascertain.problem.problem import Problem, as_problem
+from ascertain.problem.problem import Problem, find_question
 from ascertain.quotients.obstruction import Obstruction
 from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.rational import rational_field
@@ -139,12 +139,15 @@ def bound(
     `question` is a task, a question about a Boolean plant, a problem, or the name of a problem file. With `certified`
     what can be proved to a stranger is put into a certificate and checked. `tell` hears what is being done.
     """
-    question = _choose_question(question, _read_risk("alpha", alpha, zero=False), _read_risk("beta", beta, zero=True))
+    risks = {"alpha": _read_risk("alpha", alpha, zero=False), "beta": _read_risk("beta", beta, zero=True)}
+    question, _ = find_question(question, _choose_question)
+    question = replace(question, **{name: risk for name, risk in risks.items() if risk is not None})
     if 2 * question.alpha + question.beta >= 1:
         nothing = {"pairwise": Fraction(0), "program": Fraction(0)}
         found = Bounds(question, vacuous=True, lower=nothing, best=Fraction(0))
         return replace(found, remarks=("the bounds are vacuous, so that there is nothing to certify",))
     _check_risks(question)
+    # Without a list of states there is neither a quotient to bound nor a task that certificates speak of.
     if isinstance(question, PlantTask):
         found = _bound_plant(question)
         return replace(found, remarks=("a question about a plant that is not enumerated has no certificate",))
@@ -180,16 +183,10 @@ def _read_risk(name: str, given: Fraction | int | str | None, *, zero: bool) -> 
     return risk
 
 
-def _choose_question(
-    given: Task | PlantTask | Problem | str | Path, alpha: Fraction | None, beta: Fraction | None
-) -> Task | PlantTask:
-    """The question at these risks: through the factors of a plant where it has them, else with its states listed."""
-    risks = {k: v for k, v in (("alpha", alpha), ("beta", beta)) if v is not None}
-    if isinstance(given, Task | PlantTask):
-        return replace(given, **risks)
-    problem = as_problem(given).require_machine()
-    question = problem.question
-    if isinstance(question, PlantTask):
+def _choose_question(problem: Problem) -> Task | PlantTask:
+    """The question of a problem: through the factors of a plant where it has them, else with its states listed."""
+    question = problem.require_machine().question
+    if isinstance(question, PlantTask):  # only gates have factors
         try:
             factored = find_factors(question) is not None and question.model.is_noisy
         except LimitError:
@@ -197,8 +194,8 @@ def _choose_question(
                 raise
             factored = False
         if factored or problem.listed is None:
-            return replace(question, **risks)
-    return replace(problem.task, **risks)
+            return question
+    return problem.task
 
 
 def _check_risks(question: Task | PlantTask) -> None:

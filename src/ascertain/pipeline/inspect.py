@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, final
 
 from ascertain.errors import LimitError
-from ascertain.model import BooleanPlant, checks
-from ascertain.model.abstract import AbstractListed, AbstractMachine, AbstractModel
-from ascertain.model.files import NotAModel, read_with_notes, settle_model
+from ascertain.model import checks
+from ascertain.model.abstract import AbstractModel
+from ascertain.model.files import NotAModel, read_with_notes
 from ascertain.model.hidden import HiddenModel
 from ascertain.problem.problem import Problem, read_any_problem
 from ascertain.quotients.abstract import AbstractQuotient
@@ -50,10 +50,10 @@ def inspect(what: AbstractModel | Problem | str | Path) -> Inspected:
     if isinstance(what, str | Path):
         try:
             read = read_with_notes(what)
-            what, facts, notes = settle_model(read.model), read.facts, read.notes
+            what, facts, notes = read.model.as_model(), read.facts, read.notes
         except NotAModel:
             what = read_any_problem(what)
-    if isinstance(what, Problem):
+    if isinstance(what, Problem):  # a problem holds a model and a question, and both are looked at
         quotient = take_quotient(what.listed_question)
         obstruction = find_obstruction(what.listed_question)
         return Inspected(_model_facts(quotient.task.model), quotient, obstruction, what.notes)
@@ -63,42 +63,26 @@ def inspect(what: AbstractModel | Problem | str | Path) -> Inspected:
 
 def _model_facts(model: AbstractModel) -> dict[str, Any]:
     """The size of a model, what is missing in it and what in it can never happen."""
-    if isinstance(model, BooleanPlant):  # its states are too many to look at
-        return {
-            "kind": model.kind,
-            "bits": model.num_bits,
-            "states": model.num_states,
-            "actions": model.num_actions,
-            "readings": len(model.readings),
-            "flip": str(model.flip),
-            "reversible_commands": sum(command.is_reversible for command in model.commands),
-            "tapped_bits": len({command.tap for command in model.commands}),
-        }
-    assert isinstance(model, AbstractListed)
-    hidden = isinstance(model, HiddenModel)  # begins with beliefs, not with states
-    begins = map(model.belief_text, model.initial) if hidden else map(model.name_state, model.initial_states)
+    listed = model.listed
+    if listed is None:  # its states are too many to look at
+        return model.size_facts()
     return {
-        "kind": model.kind,
-        "states": model.num_states,
-        "actions": model.num_actions,
-        "readings": len(model.readings),
-        "initial": list(begins),
-        "missing_transitions": checks.count_missing(model),
-        "unreachable_states": len(checks.unreachable_states(model)),
-        "useless_actions": [model.actions[a] for a in checks.useless_actions(model)],
-        "stuck_states": len(checks.stuck_states(model)),
-        "laws_sum_to_one": not checks.unsound_laws(model),
-        "strongly_connected": checks.is_strongly_connected(model),
-        **({"probabilities": model.num_entries} if hidden else {}),
+        **model.size_facts(),
+        "missing_transitions": checks.count_missing(listed),
+        "unreachable_states": len(checks.unreachable_states(listed)),
+        "useless_actions": [model.actions[a] for a in checks.useless_actions(listed)],
+        "stuck_states": len(checks.stuck_states(listed)),
+        "laws_sum_to_one": not checks.unsound_laws(listed),
+        "strongly_connected": checks.is_strongly_connected(listed),
     }
 
 
 def _class_facts(model: AbstractModel) -> tuple[dict[str, Any], tuple[str, ...]]:
     """How many classes of states no experiment tells apart, and remarks; nothing of a plant that is not enumerated."""
-    if isinstance(model, AbstractMachine):
-        return {"classes": refine(model).num_classes}, ()
-    if not isinstance(model, HiddenModel):
+    if model.listed is None:
         return {}, ()
+    if not isinstance(model, HiddenModel):  # whose classes are found by linear algebra, not by refinement
+        return {"classes": refine(model.as_machine()).num_classes}, ()
     try:
         block, span, _ = group_states(model)
     except LimitError as reason:

@@ -35,9 +35,7 @@ from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import Problem, as_problem
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.task.canonical import fraction_text
-from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.question import AbstractQuestion
-from ascertain.task.task import Task
 from ascertain.types import Plant
 
 MAX_OBSTRUCTED = 200
@@ -182,9 +180,9 @@ def _list_warnings(question: AbstractQuestion) -> list[str]:
         found.append(
             "alpha is 0, so a rival is beaten only by a reading that it can never show; set [risk] alpha, or --alpha"
         )
-    # The states of a Boolean plant are not listed, so that it has no quotient to be looked through.
-    listed = isinstance(question, Task | HiddenTask) and question.model.num_states <= MAX_OBSTRUCTED
-    obstruction = find_obstruction(question) if listed else None
+    # A plant whose states are not listed has no quotient to be looked through.
+    few = question.model.listed is not None and question.model.num_states <= MAX_OBSTRUCTED
+    obstruction = find_obstruction(question) if few else None
     if obstruction is not None:
         found.append(f"{obstruction.sentence}; if either is true, this run will not settle it")
     return found

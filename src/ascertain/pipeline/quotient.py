@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, final
 
 from ascertain.model.files import write_model
-from ascertain.problem.problem import Problem, as_problem
+from ascertain.problem.problem import Problem, find_question
 from ascertain.quotients.abstract import AbstractQuotient
 from ascertain.quotients.hidden import HiddenQuotient
 from ascertain.quotients.quotient import take_quotient
@@ -62,6 +62,5 @@ class Reduced:
 
 def reduce_question(question: AbstractQuestion | Problem | str | Path) -> Reduced:
     """Merge what no experiment tells apart, in a question about a machine or a hidden model, or in a problem's."""
-    if not isinstance(question, AbstractQuestion):
-        question = as_problem(question).listed_question
-    return Reduced(take_quotient(question))
+    asked, _ = find_question(question, lambda problem: problem.listed_question)
+    return Reduced(take_quotient(asked))

@@ -18,7 +18,7 @@ from ascertain.errors import CertificateError
 from ascertain.pipeline.certify import certify
 from ascertain.policy.automaton import Automaton
 from ascertain.policy.plain import named_policy_data
-from ascertain.problem.problem import Problem, as_problem
+from ascertain.problem.problem import Problem, find_question
 from ascertain.quotients.obstruction import Obstruction, find_obstruction
 from ascertain.search.exact import Prove, SearchProgress, solve
 from ascertain.search.solution import Bounded, Objective, SearchStats, Solution, Solved, StopReason, Unsolvable
@@ -122,9 +122,9 @@ def settle(
     `task` is a task, a problem, or the name of a problem file, whose weights are used for an expected cost unless
     others are given here. The other parameters are those of `search.exact.solve`.
     """
-    if isinstance(task, str | Path | Problem):
-        problem = as_problem(task)
-        task, weights = problem.task, weights or (problem.weights if objective == "expected" else None)
+    task, problem = find_question(task, lambda problem: problem.task)
+    if problem is not None and objective == "expected":
+        weights = weights or problem.weights
     check_task(task)
     obstruction = find_obstruction(task)
     solution = solve(

@@ -18,7 +18,7 @@ from typing import Any, cast, final
 
 from ascertain.errors import FileError, TaskError
 from ascertain.live.walk import Walk, walk_policy
-from ascertain.model.files.json_text import NotStrict, decode_json
+from ascertain.model.files.json_text import decode_or_refuse
 from ascertain.model.files.text import read_text
 from ascertain.pipeline.bound import bound
 from ascertain.pipeline.settle import settle
@@ -26,7 +26,7 @@ from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.plain import parse_policy
 from ascertain.policy.policy import AbstractPolicy
 from ascertain.policy.verdict import Abstained, Certified
-from ascertain.problem.problem import Problem, as_problem
+from ascertain.problem.problem import Problem, find_question
 from ascertain.task.task import Task
 
 MAX_WALKS = 1000
@@ -210,11 +210,9 @@ class _Posed:
 
 
 def _pose(task: Task | Problem | str | Path, policy: AbstractPolicy[Any] | str | Path | None) -> _Posed:
-    where, weights = "this task", ()
-    if not isinstance(task, Task):  # a problem or its file
-        problem = as_problem(task)
-        task, where, weights = problem.task, str(problem.path), problem.weights
-    weights = weights or (Fraction(1),) * task.num_hypotheses
+    task, problem = find_question(task, lambda problem: problem.task)
+    where = "this task" if problem is None else str(problem.path)
+    weights = (Fraction(1),) * task.num_hypotheses if problem is None else problem.weights
     if isinstance(policy, str | Path):
         plan = read_policy_file(Path(policy), task)
         return _Posed(task, plan, weights, f"{policy}: {{}}; it is not a policy for {where}")
@@ -241,12 +239,7 @@ def _walk(task: Task, policy: AbstractPolicy[Any], start: int, seed: int) -> Sim
 
 def read_policy_file(path: Path, task: Task) -> AbstractPolicy[Any]:
     """The policy of a file: by itself, or within what `ascertain solve --json` prints."""
-    try:
-        data: Any = decode_json(read_text(path))
-    except NotStrict as reason:
-        raise FileError(f"{path}: {reason}") from None
-    except (ValueError, RecursionError):
-        raise FileError(f"{path}: not JSON; what `ascertain solve --json` prints is needed") from None
+    data = decode_or_refuse(read_text(path), str(path), "what `ascertain solve --json` prints is needed")
     policy: Any = cast("dict[str, Any]", data).get("policy", data) if isinstance(data, dict) else data
     if policy is None:
         raise FileError(f"{path}: this result has no policy to walk")

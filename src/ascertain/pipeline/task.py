@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import final
 
-from ascertain.problem.problem import Problem, as_problem
+from ascertain.problem.problem import Problem, find_question
 from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.question import AbstractQuestion
 
@@ -35,7 +35,5 @@ def canonicalise(question: AbstractQuestion | Problem | str | Path, *, observed:
 
     With `observed` it is the form that a run is certified for, in which a Boolean plant is not enumerated.
     """
-    if not isinstance(question, AbstractQuestion):
-        problem = as_problem(question)
-        question = problem.question if observed else problem.listed_question
-    return CanonicalTask(canonical_bytes(task_data(question)))
+    asked, _ = find_question(question, lambda problem: problem.question if observed else problem.listed_question)
+    return CanonicalTask(canonical_bytes(task_data(asked)))

@@ -116,6 +116,7 @@ def bound_both_sides(
     `tell` is called with a sentence on what is being done, now and then.
     """
     alpha, beta = check_risks(task, alpha, beta)
+    # Without a list of states there is no quotient to search, and with gates there may be factors instead.
     if isinstance(task, PlantTask):
         return _bound_plant(task, alpha, beta, limits)
     quotient = take_quotient(task)

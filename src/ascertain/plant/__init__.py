@@ -63,6 +63,7 @@ class PlantKind:
 
 
 PLANTS: Registry[PlantKind] = Registry(PlantKind, __name__, "ascertain.plants", lambda kind: [kind.prefix])
+"""The kinds of plants, found by their prefixes."""
 
 
 def find_kind(text: str) -> tuple[PlantKind, str]:

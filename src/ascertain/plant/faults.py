@@ -1,23 +1,20 @@
 """What can go wrong between an action and its reading, one class each, and whether the action ran.
 
-`ran` is what may be assumed about the action when the fault is met: "no", "yes" or "unknown". What a session does about
-each is said in `live/faults.py` and `docs/plants.md`; a plant only reports.
+Where a fault does not say whether the action ran, nobody knows. What a session does about each is said in
+`live/faults.py` and `docs/plants.md`; a plant only reports.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, TypeAlias, final
+from typing import ClassVar, final
 
 from ascertain.errors import PlantFault
-
-Ran: TypeAlias = Literal["no", "yes", "unknown"]
 
 
 class ActionFault(PlantFault):
     """A fault of a known kind, met while an action was carried out."""
 
     kind: ClassVar[str] = "fault"
-    ran: ClassVar[Ran] = "unknown"
 
 
 @final
@@ -32,7 +29,6 @@ class Missing(ActionFault):
     """The action ran and nothing was read; what was lost had no part in its being lost."""
 
     kind = "missing"
-    ran = "yes"
 
 
 @final
@@ -47,7 +43,6 @@ class Refused(ActionFault):
     """The plant did not carry out the action, and says so."""
 
     kind = "refused"
-    ran = "no"
 
 
 @final
@@ -59,18 +54,16 @@ class Garbled(ActionFault):
 
 @final
 class Contradicted(ActionFault):
-    """Two different readings for one action: none of them can be believed."""
+    """Two different readings for one action, which ran: none of them can be believed."""
 
     kind = "contradicted"
-    ran = "yes"
 
 
 @final
 class Unknown(ActionFault):
-    """A reading that the model does not have."""
+    """The action ran, with a reading that the model does not have."""
 
     kind = "unknown reading"
-    ran = "yes"
 
 
 @final

@@ -70,3 +70,4 @@ def _open(_: str, context: PlantContext) -> ManualPlant:
 
 
 MANUAL = PlantKind("manual", "manual: (you type readings)", _open, asks_person=True)
+"""A person at the terminal."""

@@ -62,3 +62,4 @@ def _open(text: str, context: PlantContext) -> ReplayedPlant:
 
 
 REPLAY = PlantKind("replay", "replay:FILE", _open, reads_file=True)
+"""A log that answers as the plant did."""

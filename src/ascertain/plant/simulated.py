@@ -82,3 +82,4 @@ def _open(text: str, context: PlantContext) -> SimulatedPlant:
 
 
 SIMULATED = PlantKind("simulated", "simulated:SEED[:STATE]", _open)
+"""The model itself, with noise that is drawn."""

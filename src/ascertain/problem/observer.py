@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
@@ -15,12 +15,14 @@ from ascertain.observer.probing import default_probing
 from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import Problem
+from ascertain.problem.truth import end_of_run
 from ascertain.rational import rational_field
 from ascertain.task.bank import Bank
 from ascertain.task.question import AbstractQuestion
-from ascertain.types import UNDEFINED, Action, State
+from ascertain.types import Action, State
 
 MakeBank: TypeAlias = Callable[[], Bank]
+"""Compiles a bank when it is wanted."""
 MAX_EVEN_BITS = 16
 """The largest plant all of whose states are taken as candidates, evenly, when the problem says nothing better."""
 
@@ -73,21 +75,11 @@ def pose_observer(
     return settings, make_bank
 
 
-def end_as_sent(operation: Operation) -> State | None:
-    """Where the log as sent ends; None when it cannot be done."""
-    state = operation.start
-    for command in operation.sent.tolist():
-        state = operation.model.next_state(state, command)
-        if state == UNDEFINED:
-            return None
-    return state
-
-
 def _nominal(problem: Problem, question: AbstractQuestion, operation: Operation | None) -> State | None:
     if problem.observe.nominal is not None:
         name, where = problem.observe.nominal, f"{problem.path}: [observe] nominal"
         return question.candidate_named(name, where)
-    return None if operation is None else end_as_sent(operation)
+    return None if operation is None else end_of_run(operation, (), trust=False)
 
 
 def _make_bank(
@@ -95,15 +87,10 @@ def _make_bank(
 ) -> MakeBank | None:
     if operation is not None:
         return OperationBank(operation, problem.observe.compiler, problem.observe.shells, against=against)
-    states = _listed(question)
+    states = question.candidates
+    if states is None and len(question.model.bits) <= MAX_EVEN_BITS:
+        states = range(question.num_candidates)
     return None if states is None else HypothesesBank(states)
-
-
-def _listed(question: AbstractQuestion) -> Sequence[State] | None:
-    """The candidates that stand for all hypotheses, where they can be listed."""
-    if question.candidates is None and len(question.model.bits) <= MAX_EVEN_BITS:
-        return range(question.num_candidates)
-    return question.candidates
 
 
 def _limits(problem: Problem, question: AbstractQuestion) -> dict[Action, int]:

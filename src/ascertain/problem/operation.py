@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ascertain.bank.operation import MAX_WORD, Operation, Word
-from ascertain.errors import FileError, TaskError, did_you_mean
+from ascertain.errors import AscertainError, FileError, TaskError, did_you_mean
 from ascertain.model import Model
 from ascertain.model.boolean import BooleanPlant
 from ascertain.problem.problem import Problem
@@ -25,11 +25,13 @@ def pose_operation(problem: Problem) -> Operation:
         raise TaskError(
             f"{problem.path}: [operation] replaced is {section.replaced}, but {section.log} has {len(records)} commands"
         )
-    where = f"{problem.path}: [operation] "
+    where, index = f"{problem.path}: [operation] ", {name: a for a, name in enumerate(model.actions)}
     return Operation(
         model=model,
         start=_start(model, section, where),
-        sent=np.array([_command(model, section.log, record) for record in records], dtype=np.int32),
+        sent=np.array(
+            [_command(index, r.command, f"{section.log}:{r.line}", FileError) for r in records], dtype=np.int32
+        ),
         readings=np.array([_reading(model, section.log, record) for record in records], dtype=np.int32),
         trusted=np.array([record.trusted for record in records]),
         alternatives=read_alternatives(model.actions, section.alternatives, f"{where}alternatives"),
@@ -43,10 +45,10 @@ def read_alternatives(
     actions: tuple[str, ...], table: Mapping[str, Iterable[str | tuple[str, ...]]], where: str
 ) -> tuple[tuple[Word, ...], ...]:
     """For every command the words that may replace it; commands that are not named have those of "*", or none."""
-    for command in table:
-        if command != "*" and command not in actions:
-            raise TaskError(f"{where}: {command!r} is not a command of the model{did_you_mean(command, actions)}")
     index = {name: a for a, name in enumerate(actions)}
+    for command in table:
+        if command != "*":
+            _command(index, command, where)
     default = tuple(table.get("*", ()))
     return tuple(
         tuple(dict.fromkeys(_word(index, word, where) for word in table.get(command, default))) for command in actions
@@ -55,29 +57,23 @@ def read_alternatives(
 
 def _word(index: Mapping[str, int], word: str | tuple[str, ...], where: str) -> Word:
     names = (word,) if isinstance(word, str) and word in index else word.split() if isinstance(word, str) else word
-    for name in names:
-        if name not in index:
-            raise TaskError(f"{where}: {name!r} is not a command of the model{did_you_mean(name, index)}")
     if len(names) > MAX_WORD:
         raise TaskError(f"{where}: a word has {len(names)} commands; at most {MAX_WORD} are read")
-    return tuple(index[name] for name in names)
+    return tuple(_command(index, name, where) for name in names)
+
+
+def _command(index: Mapping[str, int], name: str, where: str, error: type[AscertainError] = TaskError) -> int:
+    if name not in index:
+        raise error(f"{where}: {name!r} is not a command of the model{did_you_mean(name, index)}")
+    return index[name]
 
 
 def _start(model: Model | BooleanPlant, section: OperationSection, where: str) -> State:
     if section.start is not None:
         return model.state_named(section.start, f"{where}start")
-    initial = () if isinstance(model, BooleanPlant) else model.initial
-    if len(initial) != 1:
+    if len(model.initial_states) != 1:
         raise TaskError(f'{where}start: the state that the operation started in is needed, such as start = "s0"')
-    return initial[0]
-
-
-def _command(model: Model | BooleanPlant, path: Path, record: LogRecord) -> int:
-    names = model.actions
-    if record.command not in names:
-        hint = did_you_mean(record.command, names)
-        raise FileError(f"{path}:{record.line}: {record.command!r} is not a command of the model{hint}")
-    return names.index(record.command)
+    return model.initial_states[0]
 
 
 def _reading(model: Model | BooleanPlant, path: Path, record: LogRecord) -> int:

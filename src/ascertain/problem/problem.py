@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast, final
+from typing import Any, TypeVar, cast, final
 
 from ascertain.errors import AscertainError, FileError, LimitError, TaskError
 from ascertain.model import BooleanPlant, Model
@@ -36,7 +36,9 @@ from ascertain.task.log import LogRecord, read_log
 from ascertain.task.plant_task import pose_plant
 from ascertain.task.pose import Log, Pattern, Reset, pose, prepare
 from ascertain.task.question import AbstractQuestion
-from ascertain.task.task import Task
+from ascertain.task.task import Task, check_task
+
+Q = TypeVar("Q", bound=AbstractQuestion)
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "task": ("hypotheses", "label", "about", "actions"),
@@ -84,8 +86,7 @@ class Problem:
     @property
     def task(self) -> Task:
         """The task with every state listed; refused where there are too many, or where the model is hidden."""
-        listed = self.listed_question
-        return listed if isinstance(listed, Task) else self.require_machine().task
+        return check_task(self.require_machine().listed_question)
 
     def require_machine(self) -> Problem:
         """The problem itself, refused where its model is hidden."""
@@ -108,6 +109,21 @@ class Problem:
 def as_problem(given: Problem | str | Path) -> Problem:
     """The problem itself, or the one of the file of that name."""
     return read_any_problem(given) if isinstance(given, str | Path) else given
+
+
+def find_question(
+    given: Q | Problem | str | Path, choose: Callable[[Problem], Q]
+) -> tuple[Q, Problem] | tuple[Q, None]:
+    """The question that a road was given, and the problem that it is of.
+
+    A question that was made in Python is of none. `choose` takes the question out of a problem, which may be given as
+    the name of its file.
+    """
+    # A road is given a question or something that holds one, and these have nothing in common to be asked.
+    if isinstance(given, str | Path | Problem):
+        problem = as_problem(given)
+        return choose(problem), problem
+    return given, None
 
 
 def read_problem(path: str | Path) -> Problem:
@@ -138,27 +154,36 @@ def _pose(path: Path, data: dict[str, Any]) -> Problem:
         check_keys(f"[{name}] ", sections[name], known)
     read = read_source(path, data)
     source, words = read.model, _words(path, data, sections, read.common)
-    if isinstance(source, HiddenModel):  # the one kind of model whose hypotheses are beliefs
+    if isinstance(source, HiddenModel):  # hypotheses are beliefs here and states elsewhere: two ways to pose
         _refuse_unused(data, sections["observe"])
         listed = question = pose_hidden(source, **words)
         operated = None
     else:
         if isinstance(words["hypotheses"], Beliefs):
             raise TaskError("[task] hypotheses: beliefs are for hidden models; list states, or give a pattern or a log")
+        # No model can be taken as a plant; a network, which describes one, can.
         if isinstance(source, BooleanNetwork) and sections["network"].get("as") == "plant":
             source, words["flip"] = source.plant(words["flip"]), Fraction(0)
-        model = source.machine() if isinstance(source, BooleanNetwork) else source
+        model = source.as_model()
         listed = None if len(model.bits) > MAX_ENUMERATED_BITS else pose(source, **words)
-        question, operated = _question(model, words, listed), _operated(model, words)
+        if isinstance(model, BooleanPlant):  # gates can be operated and asked about without a list of states
+            question, operated = _question_plant(model, words, listed), model
+        else:
+            assert listed is not None
+            question = listed
+            operated = prepare(model, actions=None, undefined=words["undefined"], reset=words["reset"], never=())
+    operation = read_operation(path, sections["operation"]) if "operation" in data else None
+    logs = [Path(given.path) for given in [words["hypotheses"]] if isinstance(given, Log)]
+    logs += [] if operation is None else [operation.log]
     return Problem(
         path=path,
         question=question,
         listed=listed,
         operated=operated,
         weights=_weights(listed, sections["weights"], len(question.model.bits)),
-        operation=read_operation(path, sections["operation"]) if "operation" in data else None,
+        operation=operation,
         observe=read_observe(sections["observe"]),
-        sources=_sources(path, data),
+        sources=(path, *read.files, *logs),
         notes=read.notes,
     )
 
@@ -172,7 +197,7 @@ def _refuse_unused(data: Mapping[str, Any], observe: Mapping[str, Any]) -> None:
 
 
 def _words(
-    path: Path, data: dict[str, Any], sections: Mapping[str, dict[str, Any]], common: tuple[str, ...]
+    path: Path, data: dict[str, Any], sections: Mapping[str, dict[str, Any]], common: tuple[str, ...] | None
 ) -> dict[str, Any]:
     """The arguments of `pose`, one for each thing that the file says about the task."""
     task, noise, risk = sections["task"], sections["noise"], sections["risk"]
@@ -193,11 +218,8 @@ def _words(
     }
 
 
-def _question(model: Model | BooleanPlant, words: Mapping[str, Any], listed: Task | None) -> AbstractQuestion:
+def _question_plant(plant: BooleanPlant, words: Mapping[str, Any], listed: Task | None) -> AbstractQuestion:
     """The question as an observer wants it: about the plant itself, where it can be put like that."""
-    if not isinstance(model, BooleanPlant):  # only of a plant may there be too many states to list
-        assert listed is not None
-        return listed
     plain: dict[str, Any] = {k: v for k, v in words.items() if k not in {"reset", "undefined", "flip"}}
     if listed is not None and (words["reset"] is not None or not _is_rule(words)):
         return listed
@@ -205,7 +227,7 @@ def _question(model: Model | BooleanPlant, words: Mapping[str, Any], listed: Tas
         raise TaskError("[reset]: a large Boolean plant is reset by a command that sets and clears its bits; add one")
     if words["flip"]:
         raise TaskError("[noise] flip: a Boolean plant says its noise itself")
-    return pose_plant(model, **plain)
+    return pose_plant(plant, **plain)
 
 
 def _is_rule(words: Mapping[str, Any]) -> bool:
@@ -213,12 +235,6 @@ def _is_rule(words: Mapping[str, Any]) -> bool:
     label, hypotheses = words["label"], words["hypotheses"]
     by_bits = isinstance(label, dict) and list(cast("dict[str, Any]", label)) in (["bits"], ["expression"], ["nominal"])
     return (label == "state" or by_bits) and (hypotheses == "all" or isinstance(hypotheses, tuple))
-
-
-def _operated(model: Model | BooleanPlant, words: Mapping[str, Any]) -> Model | BooleanPlant:
-    if isinstance(model, BooleanPlant):
-        return model
-    return prepare(model, actions=None, undefined=words["undefined"], reset=words["reset"], never=())
 
 
 def _hypotheses(path: Path, value: object) -> Any:
@@ -238,7 +254,7 @@ def _hypotheses(path: Path, value: object) -> Any:
     return read_names({"hypotheses": value}, "hypotheses", "[task] ")
 
 
-def _actions(task: dict[str, Any], common: tuple[str, ...]) -> tuple[str, ...] | None:
+def _actions(task: dict[str, Any], common: tuple[str, ...] | None) -> tuple[str, ...] | None:
     if task.get("actions") == "common":
         return common
     return read_names(task, "actions", "[task] ") if "actions" in task else None
@@ -247,24 +263,14 @@ def _actions(task: dict[str, Any], common: tuple[str, ...]) -> tuple[str, ...] |
 def _reset(section: dict[str, Any]) -> Reset:
     if "action" not in section:
         raise TaskError('[reset] action: the name of the reset action is needed, such as action = "RESET"')
-    text: Callable[[str, Any], Any] = lambda key, default: read_value(section, key, default, (str,), "[reset] ")  # noqa: E731
-    return Reset(text("action", ""), text("reading", "reset"), text("to", None) if "to" in section else None)
+    return Reset(**{key: read_value(section, key, "", (str,), "[reset] ") for key in section})
 
 
-def _sources(path: Path, data: dict[str, Any]) -> tuple[Path, ...]:
-    """The problem file, its models and its logs."""
-    hypotheses = read_section(data, "task").get("hypotheses")
-    table = cast("dict[str, Any]", hypotheses) if isinstance(hypotheses, dict) else {}
-    named: list[Any] = [*data.get("models", ()), data.get("model"), table.get("log")]
-    named.append(read_section(data, "operation").get("log"))
-    return (path, *(path.parent / name for name in named if isinstance(name, str)))
-
-
-def _weights(listed: Task | HiddenTask | None, section: dict[str, Any], num_bits: int) -> tuple[Fraction, ...]:
-    """The weight of each hypothesis by the name of its state; none where there are too many, or where it is hidden."""
-    if listed is None and section:
-        raise TaskError(f"[weights]: the plant has {num_bits} bits; weights are for plants whose states are listed")
-    if not isinstance(listed, Task):
+def _weights(listed: AbstractQuestion | None, section: dict[str, Any], num_bits: int) -> tuple[Fraction, ...]:
+    """The weight of each hypothesis by the name of what the plant begins with; none where there are too many."""
+    if listed is None:
+        if section:
+            raise TaskError(f"[weights]: the plant has {num_bits} bits; weights are for plants whose states are listed")
         return ()
     given = {name: read_rational(section, name, "[weights]") for name in section}
     for name, weight in given.items():
@@ -273,4 +279,4 @@ def _weights(listed: Task | HiddenTask | None, section: dict[str, Any], num_bits
         if weight <= 0:
             raise TaskError(f"[weights] {name}: {weight} is not positive")
     default = given.get("default", Fraction(1))
-    return tuple(given.get(listed.model.states[int(s)], default) for s in listed.state)
+    return tuple(given.get(listed.name_start(listed.start_of(h)), default) for h in range(listed.num_hypotheses))

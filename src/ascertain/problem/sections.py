@@ -6,7 +6,7 @@ needed, because they know the models and the logs that the names belong to.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -18,12 +18,8 @@ from ascertain.observer.probing import PROBING
 from ascertain.observer.settings import POLICIES, PolicyName
 from ascertain.problem.fields import check_keys, read_one_of, read_probability, read_rational, read_value
 
-OPERATION_KEYS = ("log", "start", "replaced", "alternatives", "window")
-OBSERVE_KEYS = (
-    *("nominal", "budget", "policy", "threshold", "probing", "limits", "nominal_share", "rejection", "doublings"),
-    *("compiler", "shells"),
-)
 MAX_NUMBER = 10**9
+"""The largest whole number: whoever writes more readings, retries or commands has made a typing mistake."""
 
 
 @final
@@ -72,16 +68,19 @@ class ObserveSection:
 def read_operation(path: Path, section: dict[str, Any]) -> OperationSection:
     """The section [operation] of the problem file at `path`."""
     where = "[operation] "
-    check_keys(where, section, OPERATION_KEYS)
+    check_keys(where, section, ("log", "start", "replaced", "alternatives", "window"))
     window: dict[str, Any] = read_value(section, "window", {}, (dict,), where)
     check_keys(f"{where}window: ", window, ("replacements", "flips"))
     if "log" not in section:
         raise TaskError(f'{where}log: the name of the log file is needed, such as log = "run.csv"')
     return OperationSection(
         log=path.parent / read_value(section, "log", "", (str,), where),
-        start=read_value(section, "start", "", (str,), where) if "start" in section else None,
-        replaced=_number(section, "replaced", 1, where),
-        alternatives=_alternatives(read_value(section, "alternatives", {}, (dict,), where)),
+        start=_text(section, "start", where) if "start" in section else None,
+        replaced=_number({"replaced": 1, **section}, "replaced", where),
+        alternatives={
+            command: _words(words, command)
+            for command, words in read_value(section, "alternatives", {}, (dict,), where).items()
+        },
         replacement_window=_window(window, "replacements"),
         flip_window=_window(window, "flips"),
     )
@@ -89,26 +88,12 @@ def read_operation(path: Path, section: dict[str, Any]) -> OperationSection:
 
 def read_observe(section: dict[str, Any]) -> ObserveSection:
     """The section [observe] of a problem file; what it does not say is as documented."""
-    where = "[observe] "
-    check_keys(where, section, OBSERVE_KEYS)
-    limits: dict[str, Any] = read_value(section, "limits", {}, (dict,), where)
-    return ObserveSection(
-        nominal=read_value(section, "nominal", "", (str,), where) if "nominal" in section else None,
-        budget=_number(section, "budget", 600, where),
-        policy=read_one_of(section, "policy", POLICIES, where),
-        threshold=_threshold(section),
-        probing=read_one_of(section, "probing", tuple(PROBING.words()), where) if "probing" in section else None,
-        limits={name: _number(limits, name, 0, f"{where}limits: ") for name in limits},
-        nominal_share=_inside(section, "nominal_share", Fraction(1, 2)),
-        rejection=_inside(section, "rejection", Fraction(1, 1000)),
-        doublings=_number(section, "doublings", 4, where),
-        compiler=read_one_of(section, "compiler", compiler_names(), where),
-        shells=_number(section, "shells", 1, where, low=1) if "shells" in section else None,
-    )
+    check_keys("[observe] ", section, tuple(_OBSERVE))
+    return ObserveSection(**{key: read(section, key, "[observe] ") for key, read in _OBSERVE.items() if key in section})
 
 
-def _number(data: Mapping[str, Any], key: str, default: int, where: str, low: int = 0) -> int:
-    value = data.get(key, default)
+def _number(data: Mapping[str, Any], key: str, where: str, low: int = 0) -> int:
+    value = data[key]
     if type(value) is not int or not low <= value <= MAX_NUMBER:
         raise TaskError(f"{where}{key}: {value!r} is not understood; write a whole number from {low} on")
     return value
@@ -119,20 +104,17 @@ def _window(window: Mapping[str, Any], key: str) -> tuple[int, int]:
     where = "[operation] window: "
     if not isinstance(value, list) or len(cast("list[Any]", value)) != 2:
         raise TaskError(f"{where}{key} must be two numbers, the least first, such as {key} = [0, 1]")
-    numbers = dict(enumerate(cast("list[Any]", value)))
-    low, high = (_number({key: numbers[i]}, key, 0, where) for i in (0, 1))
+    low, high = (_number({key: number}, key, where) for number in cast("list[Any]", value))
     if low > high:
         raise TaskError(f"{where}{key} is [{low}, {high}], upside down; write the least number first")
     return low, high
 
 
-def _alternatives(table: Mapping[str, Any]) -> dict[str, tuple[str | tuple[str, ...], ...]]:
-    return {command: _words(words, command) for command, words in table.items()}
-
-
 def _words(value: Any, command: str) -> tuple[str | tuple[str, ...], ...]:
+    if not isinstance(value, list):
+        raise TaskError(f'[operation] alternatives: {command!r} must be a list, such as ["SHUT", ""]')
     words: list[str | tuple[str, ...]] = []
-    for word in _list(value, command):
+    for word in cast("list[Any]", value):
         names: list[Any] = cast("list[Any]", word) if isinstance(word, list) else [word]
         if not all(isinstance(name, str) for name in names):
             raise TaskError(f"[operation] alternatives: {command!r} must list commands as text")
@@ -140,21 +122,40 @@ def _words(value: Any, command: str) -> tuple[str | tuple[str, ...], ...]:
     return tuple(words)
 
 
-def _list(value: Any, command: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise TaskError(f'[operation] alternatives: {command!r} must be a list, such as ["SHUT", ""]')
-    return cast("list[Any]", value)
+def _text(section: Mapping[str, Any], key: str, where: str) -> str:
+    return read_value(section, key, "", (str,), where)
 
 
-def _threshold(section: Mapping[str, Any]) -> Fraction:
-    value = read_rational(section, "threshold", "[observe]") if "threshold" in section else Fraction(100)
+def _threshold(section: Mapping[str, Any], key: str, where: str) -> Fraction:
+    value = read_rational(section, key, where.strip())
     if value < 0:
-        raise TaskError(f"[observe] threshold: {value} is negative; lambda must be at least 0")
+        raise TaskError(f"{where}{key}: {value} is negative; lambda must be at least 0")
     return value
 
 
-def _inside(section: Mapping[str, Any], key: str, default: Fraction) -> Fraction:
-    value = read_probability(section, key, "[observe]") if key in section else default
+def _inside(section: Mapping[str, Any], key: str, where: str) -> Fraction:
+    value = read_probability(section, key, where.strip())
     if value == 0:
-        raise TaskError(f"[observe] {key}: 0 is not inside (0, 1)")
+        raise TaskError(f"{where}{key}: 0 is not inside (0, 1)")
     return value
+
+
+def _limits(section: Mapping[str, Any], key: str, where: str) -> dict[str, int]:
+    limits: dict[str, Any] = read_value(section, key, {}, (dict,), where)
+    return {name: _number(limits, name, f"{where}{key}: ") for name in limits}
+
+
+_OBSERVE: Mapping[str, Callable[[Mapping[str, Any], str, str], Any]] = {
+    "nominal": _text,
+    "budget": _number,
+    "policy": lambda section, key, where: read_one_of(section, key, POLICIES, where),
+    "threshold": _threshold,
+    "probing": lambda section, key, where: read_one_of(section, key, tuple(PROBING.words()), where),
+    "limits": _limits,
+    "nominal_share": _inside,
+    "rejection": _inside,
+    "doublings": _number,
+    "compiler": lambda section, key, where: read_one_of(section, key, compiler_names(), where),
+    "shells": lambda section, key, where: _number(section, key, where, low=1),
+}
+"""The keys of [observe], which are the fields of `ObserveSection`, and how each is read."""

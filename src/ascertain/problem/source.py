@@ -9,17 +9,7 @@ from typing import Any, cast, final
 
 from ascertain.errors import TaskError
 from ascertain.model import Model
-from ascertain.model.files import (
-    FORMATS,
-    AnyModel,
-    Format,
-    Option,
-    Options,
-    Read,
-    find_format,
-    list_model,
-    read_with_notes,
-)
+from ascertain.model.files import FORMATS, AnyModel, Format, Option, Read, find_format, list_model, read_with_notes
 from ascertain.model.files.boolean_toml import parse_table
 from ascertain.model.network import BooleanNetwork
 from ascertain.model.union import common_actions, union
@@ -32,8 +22,10 @@ class Source:
     """A model as a problem names it."""
 
     model: AnyModel | BooleanNetwork
-    common: tuple[str, ...]
-    """The actions that all its parts know."""
+    files: tuple[Path, ...] = ()
+    """Where it stands; none when it is a table inside the problem."""
+    common: tuple[str, ...] | None = None
+    """The actions that all parts of a union know; None of a single model, which knows all its own."""
     notes: tuple[str, ...] = ()
     """What was not used, and what was changed or decided in reading it."""
 
@@ -49,17 +41,16 @@ def known_options(data: dict[str, Any]) -> tuple[Option, ...]:
 
 def read_source(path: Path, data: dict[str, Any]) -> Source:
     """The model of the problem at `path`."""
-    files = [path.parent / name for name in _files(data)]
+    files = tuple(path.parent / name for name in _files(data))
     formats = [find_format(file) for file in files]
     _check_options(data, formats)
     if not files:
-        model = parse_table(read_section(data, "model"), f"{path}: model")
-        return Source(model, model.actions)
-    reads = [read_with_notes(file, _read_options(data, form)) for file, form in zip(files, formats, strict=True)]
+        return Source(parse_table(read_section(data, "model"), f"{path}: model"))
+    options = [{o.name: _read_option(data, o) for o in form.options if o.name in data} for form in formats]
+    reads = list(map(read_with_notes, files, options))
     if "models" in data:
         return _join(files, reads)
-    model = reads[0].model
-    return Source(model, () if isinstance(model, BooleanNetwork) else model.actions, reads[0].notes)
+    return Source(reads[0].model, files, notes=reads[0].notes)
 
 
 def _files(data: dict[str, Any]) -> tuple[str, ...]:
@@ -85,10 +76,6 @@ def _check_options(data: dict[str, Any], formats: Sequence[Format]) -> None:
             raise TaskError(option.misplaced)
 
 
-def _read_options(data: dict[str, Any], form: Format) -> Options:
-    return {option.name: _read_option(data, option) for option in form.options if option.name in data}
-
-
 def _read_option(data: dict[str, Any], option: Option) -> Any:
     if option.words:
         return read_one_of(data, option.name, option.words, "")
@@ -100,11 +87,12 @@ def _read_option(data: dict[str, Any], option: Option) -> Any:
     }
 
 
-def _join(files: Sequence[Path], reads: Sequence[Read]) -> Source:
+def _join(files: tuple[Path, ...], reads: Sequence[Read]) -> Source:
     """The union of several machines."""
     models: dict[str, Model] = {}
     for file, read in zip(files, reads, strict=True):
         if file.stem in models:
             raise TaskError("models: two files have the same name; rename one, as states are called NAME:STATE")
         models[file.stem] = list_model(read.model, str(file))
-    return Source(union(models), common_actions(models.values()), tuple(note for read in reads for note in read.notes))
+    notes = tuple(note for read in reads for note in read.notes)
+    return Source(union(models), files, common_actions(models.values()), notes)

@@ -61,7 +61,10 @@ def draw_run(operation: Operation, chance: random.Random) -> Truth:
 
 
 def end_of_run(operation: Operation, replacements: tuple[Replacement, ...], trust: bool = True) -> State | None:
-    """Where a run with these replacements ends; None when it is impossible, or contradicts a trusted reading."""
+    """Where a run with these replacements ends; None when it is impossible, or contradicts a trusted reading.
+
+    Without `trust` no reading is looked at, and without replacements the run is the log as it was sent.
+    """
     instead, state = dict(replacements), operation.start
     for t, sent in enumerate(operation.sent.tolist()):
         word = instead.get(t, (sent,))
@@ -76,6 +79,8 @@ def end_of_run(operation: Operation, replacements: tuple[Replacement, ...], trus
 def _follow(operation: Operation, state: State, sent: int, word: Word, expected: int) -> State | None:
     """The state after what was done in place of a command; None when it cannot be done, or `expected` is not read."""
     model = operation.model
+    # A plant shows the bit that the command sent is about, whatever was done in its place. A machine shows what the
+    # last command done reads, and nothing where none was.
     if isinstance(model, BooleanPlant):
         state, _ = model.run(state, word)
         return state if expected in (UNDEFINED, state >> model.commands[sent].tap & 1) else None

@@ -81,7 +81,7 @@ def take_quotient(question: AbstractQuestion, *, tolerance: Fraction | None = No
 
 
 def _take(question: AbstractQuestion, tolerance: Fraction | None) -> AbstractQuotient:
-    # The one place that knows the kinds of questions: whoever has a quotient asks the quotient.
+    # Beliefs are grouped by linear algebra and states by refinement; whoever has a quotient asks the quotient.
     if isinstance(question, HiddenTask):
         if tolerance is not None:
             raise TaskError("a tolerance is for the laws of a machine; hidden models are compared exactly")

@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import final
 
 from ascertain.errors import TaskError
+from ascertain.model.abstract import set_fields
 from ascertain.types import State
 
 
@@ -33,12 +34,9 @@ class Bank:
     """The weights times `scale`, which are integers: thousands of them are added and compared much faster."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "states", tuple(int(z) for z in self.states))
         weights = tuple(w if type(w) is Fraction else Fraction(w) for w in self.weights)
-        object.__setattr__(self, "weights", weights)
-        scale, shares = scale_weights(self.weights)
-        object.__setattr__(self, "scale", scale)
-        object.__setattr__(self, "shares", shares)
+        scale, shares = scale_weights(weights)
+        set_fields(self, states=tuple(int(z) for z in self.states), weights=weights, scale=scale, shares=shares)
         if not self.states or len(self.states) != len(self.weights):
             raise TaskError(f"a bank needs candidates, each with a weight; {len(self.states)} and {len(self.weights)}")
         if len(set(self.states)) < len(self.states):

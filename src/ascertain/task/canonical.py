@@ -15,7 +15,9 @@ from ascertain.errors import TaskError
 from ascertain.task.question import AbstractQuestion
 
 FORMAT = "ascertain-task"
+"""Says what the file is, to people and to the checker."""
 VERSION = 1
+"""Grows when the form changes, as hashes of tasks do then."""
 
 
 def canonical_bytes(data: object) -> bytes:

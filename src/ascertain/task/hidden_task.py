@@ -15,9 +15,9 @@ from ascertain.errors import TaskError, did_you_mean
 from ascertain.model.abstract import check_names
 from ascertain.model.hidden import Belief, HiddenModel, certain, make_belief, sum_exactly
 from ascertain.rational import have_small_denominator, rational_field
+from ascertain.task.hypotheses import choose_states, states_matching
 from ascertain.task.labels import LabelSpec, resolve_labels
-from ascertain.task.pattern import search_names
-from ascertain.task.pose import Log, Number, Pattern, Reset, action_costs, prepare
+from ascertain.task.pose import Log, Number, Pattern, Reset, costs_and_risks, number_labels, prepare
 from ascertain.task.question import About, AbstractQuestion
 from ascertain.types import State
 
@@ -107,9 +107,7 @@ class HiddenTask(AbstractQuestion):
         }
 
     def candidate_named(self, name: str, where: str = "hypothesis") -> int:
-        if name not in self.name:
-            raise TaskError(f"{where}: {name!r} is not a hypothesis{did_you_mean(name, self.name)}")
-        return self.name.index(name)
+        return _find_hypothesis({name: h for h, name in enumerate(self.name)}, name, where)
 
 
 def pose_hidden(
@@ -137,46 +135,31 @@ def pose_hidden(
         raise TaskError("noise: flip is for a machine without noise; this model says its noise itself")
     plant = prepare(model, actions=actions, undefined=undefined, reset=reset, never=never)
     chosen = _choose(plant, hypotheses)
-    names = resolve_labels(_Named(tuple(chosen)), label, range(len(chosen)))
-    place = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    numbers, labels = number_labels(resolve_labels(_Named(tuple(chosen)), label, range(len(chosen))))
     return HiddenTask(
         model=plant,
         belief=tuple(chosen.values()),
         name=tuple(chosen),
-        label=tuple(place[name] for name in names),
-        labels=tuple(place),
-        cost=action_costs(plant, cost or {}, default_cost),
-        alpha=rational_field(alpha, "alpha", TaskError),
-        beta=rational_field(beta, "beta", TaskError),
+        label=numbers,
+        labels=labels,
+        **costs_and_risks(plant, cost, default_cost, alpha, beta),
     )
 
 
 def _choose(model: HiddenModel, choice: BeliefChoice) -> dict[str, Belief]:
     """The hypotheses by name."""
     match choice:
-        case "all":
-            return {name: certain(s) for s, name in enumerate(model.states)}
-        case "initial":
-            if not model.initial:
-                raise TaskError('hypotheses = "initial", but the model says no start; list the states instead')
+        case "initial" if model.initial:
             return {_name_belief(model, belief, i): belief for i, belief in enumerate(model.initial)}
-        case Pattern(pattern):
-            found = search_names(pattern, model.states, "hypotheses: pattern")
-            return _certainties(model, [name for name, m in zip(model.states, found, strict=True) if m is not None])
         case Beliefs(table):
             return {name: _read_belief(model, name, weights) for name, weights in table.items()}
         case Log():
             raise TaskError("hypotheses: a log is not followed on a hidden model; list states or beliefs instead")
-        case str():
-            raise TaskError(f'hypotheses: {choice!r} is not understood; write "all", "initial" or a list of states')
+        case Pattern(pattern):
+            states = states_matching(model, pattern)
         case _:
-            return _certainties(model, choice)
-
-
-def _certainties(model: HiddenModel, names: Sequence[str]) -> dict[str, Belief]:
-    if not names:
-        raise TaskError("hypotheses: nothing is named; at least one state is needed")
-    return {name: certain(model.state_named(name, "hypotheses")) for name in names}
+            states = choose_states(model, choice)
+    return {model.states[s]: certain(s) for s in states.tolist()}
 
 
 def _name_belief(model: HiddenModel, belief: Belief, i: int) -> str:
@@ -206,15 +189,18 @@ class _Named:
     kind: ClassVar[str] = "hidden"
 
     def __init__(self, states: tuple[str, ...]) -> None:
-        check_names("hypothesis", states)
         self.states = states
         self.origin: tuple[str, ...] = ()
         self.index = {name: h for h, name in enumerate(states)}
 
     def state_named(self, name: str, where: str = "state") -> State:
-        if name not in self.index:
-            raise TaskError(f"{where}: {name!r} is not a hypothesis{did_you_mean(name, self.states)}")
-        return self.index[name]
+        return _find_hypothesis(self.index, name, where)
+
+
+def _find_hypothesis(index: Mapping[str, int], name: str, where: str) -> int:
+    if name not in index:
+        raise TaskError(f"{where}: {name!r} is not a hypothesis{did_you_mean(name, index)}")
+    return index[name]
 
 
 def read_beliefs(value: object) -> Beliefs:

@@ -10,21 +10,23 @@ import numpy as np
 
 from ascertain.errors import TaskError
 from ascertain.model import Model
+from ascertain.model.abstract import AbstractListed
 from ascertain.task.log import LogRecord
 from ascertain.task.pattern import search_names
 from ascertain.types import BoolArray, IntArray
 
 StateChoice: TypeAlias = Literal["all", "initial"] | Sequence[str]
+"""Which states: every one, those that the model begins in, or a list of names."""
 
 
-def choose_states(model: Model, choice: StateChoice) -> IntArray:
+def choose_states(model: AbstractListed, choice: StateChoice) -> IntArray:
     """The states meant by "all", by "initial", or by a list of names."""
     if choice == "all":
         return np.arange(model.num_states, dtype=np.int32)
     if choice == "initial":
-        if not model.initial:
+        if not model.initial_states:
             raise TaskError('hypotheses = "initial", but the model names no initial state; list the states instead')
-        return np.array(model.initial, dtype=np.int32)
+        return np.array(model.initial_states, dtype=np.int32)
     if isinstance(choice, str) or not isinstance(choice, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TaskError(f'hypotheses: {choice!r} is not understood; write "all", "initial" or a list of states')
     if not choice:
@@ -33,7 +35,7 @@ def choose_states(model: Model, choice: StateChoice) -> IntArray:
     return np.array(list(dict.fromkeys(states)), dtype=np.int32)
 
 
-def states_matching(model: Model, pattern: str) -> IntArray:
+def states_matching(model: AbstractListed, pattern: str) -> IntArray:
     """The states in whose name the pattern finds something."""
     found = search_names(pattern, model.states, "hypotheses: pattern")
     states = [s for s, match in enumerate(found) if match is not None]
@@ -77,10 +79,5 @@ def starts_explaining(model: Model, starts: IntArray, records: Sequence[LogRecor
 def follow_record(noisy: Model, exact: Model, now: IntArray, record: LogRecord) -> tuple[BoolArray, IntArray]:
     """For each state whether the record is possible there, and where it leads."""
     a, y = noisy.actions.index(record.command), noisy.readings.index(record.reading)
-    return _possible(exact if record.trusted else noisy, a, y)[now], noisy.successor[now, a]
-
-
-def _possible(model: Model, a: int, y: int) -> BoolArray:
-    """`possible[s]`: reading y has positive probability when a is done in s."""
-    gives = np.array([*(any(z == y for z, _ in law) for law in model.laws), False])
-    return gives[model.behaviour[:, a]]
+    believed = exact if record.trusted else noisy
+    return believed.laws_giving(y)[believed.behaviour[now, a]], noisy.successor[now, a]

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from ascertain.errors import FileError
-from ascertain.model.files.json_text import NotStrict, decode_json, named, near
+from ascertain.model.files.json_text import decode_or_refuse, named, near
 from ascertain.model.files.text import read_text
 
 COLUMNS = ("command", "reading", "trusted")
+"""What a row may say; the first two are needed."""
 _TRUST = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False, "": False}
+"""How trust is written in CSV, where all is text; nothing means that a reading is not trusted."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,7 @@ def _json_rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for line, content in enumerate(text.splitlines(), start=1):
         if not content.strip():
             continue
-        try:
-            row = decode_json(content)
-        except NotStrict as reason:
-            raise FileError(f"{path}:{line}: {reason}") from None
-        except (ValueError, RecursionError):
-            raise FileError(f'{path}:{line}: not JSON; a line is like {{"command":"OPEN","reading":"ok"}}') from None
+        row = decode_or_refuse(content, f"{path}:{line}", 'a line is like {"command":"OPEN","reading":"ok"}')
         if not isinstance(row, dict):
             raise FileError(f"{path}:{line}: a JSON object with command and reading is needed")
         _check_columns(path, line, list(cast(dict[str, Any], row)))

@@ -12,6 +12,7 @@ from ascertain.errors import TaskError
 _SECONDS = 2.0
 """For all names together."""
 _LENGTH = 1000
+"""Characters of a pattern: compiling one takes longer than its length, and no name needs as many."""
 
 
 def search_names(pattern: str, names: Iterable[str], where: str) -> list[str | None]:

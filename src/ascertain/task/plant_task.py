@@ -14,9 +14,8 @@ from typing import Any, Literal, TypeAlias, cast, final
 from ascertain.errors import TaskError
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.expression import Expression, parse_expression
-from ascertain.rational import rational_field
 from ascertain.task.labels import LabelSpec
-from ascertain.task.pose import Number, action_costs
+from ascertain.task.pose import Number, costs_and_risks
 from ascertain.task.question import About, AbstractQuestion
 from ascertain.types import Action, State
 
@@ -52,6 +51,7 @@ class NominalRule:
 
 
 LabelRule: TypeAlias = StateRule | BitsRule | ExpressionRule | NominalRule
+"""How the label of a state follows from its bits."""
 
 
 @final
@@ -154,9 +154,7 @@ def pose_plant(
         states=None if listed is None else tuple(listed),
         actions=tuple(dict.fromkeys(plant.action_named(name, "actions") for name in names)),
         never=tuple(dict.fromkeys(plant.state_named(z, "safety: never") for z in never)),
-        cost=action_costs(plant, cost or {}, default_cost),
-        alpha=rational_field(alpha, "alpha", TaskError),
-        beta=rational_field(beta, "beta", TaskError),
+        **costs_and_risks(plant, cost, default_cost, alpha, beta),
     )
 
 

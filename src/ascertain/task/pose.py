@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -81,8 +81,7 @@ def pose(
     if isinstance(never, str):
         raise TaskError("safety: never must be a list of states, not one text")
     named = model if model.bits else None
-    # A network is a description, from which a machine is made; it is no model yet.
-    plant = model.machine() if isinstance(model, BooleanNetwork) else model
+    plant = model.as_model()
     added = rational_field(flip, "flip", TaskError)
     if added and not plant.is_exact:
         raise TaskError("noise: flip is for a machine without noise; this model says its noise itself")
@@ -95,18 +94,33 @@ def pose(
     state = _states(noisy, exact, hypotheses)
     everywhere = range(noisy.num_states)
     names = resolve_labels(noisy, label, everywhere if about == "current" else state.tolist(), named)
-    place = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    number = np.array([place[name] for name in names], dtype=np.int32)
+    listed, labels = number_labels(names)
+    number = np.array(listed, dtype=np.int32)
     return Task(
         model=noisy,
         state=state,
         label=number[state] if about == "current" else number,
-        labels=tuple(place),
-        cost=action_costs(noisy, cost or {}, default_cost),
-        alpha=rational_field(alpha, "alpha", TaskError),
-        beta=rational_field(beta, "beta", TaskError),
+        labels=labels,
         state_label=number if about == "current" else None,
+        **costs_and_risks(noisy, cost, default_cost, alpha, beta),
     )
+
+
+def number_labels(names: Sequence[str]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The number of each label, counted as they first appear, and the labels by number."""
+    place = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    return tuple(place[name] for name in names), tuple(place)
+
+
+def costs_and_risks(
+    model: AbstractModel, cost: Mapping[str, Number] | None, default_cost: Number, alpha: Number, beta: Number
+) -> dict[str, Any]:
+    """The fields that every kind of question has besides its hypotheses, as exact numbers."""
+    return {
+        "cost": _action_costs(model, cost or {}, default_cost),
+        "alpha": rational_field(alpha, "alpha", TaskError),
+        "beta": rational_field(beta, "beta", TaskError),
+    }
 
 
 def prepare(model: M, *, actions: Sequence[str] | None, undefined: str, reset: Reset | None, never: Sequence[str]) -> M:
@@ -125,7 +139,7 @@ def prepare(model: M, *, actions: Sequence[str] | None, undefined: str, reset: R
     return model
 
 
-def action_costs(model: AbstractModel, cost: Mapping[str, Number], default: Number) -> tuple[Fraction, ...]:
+def _action_costs(model: AbstractModel, cost: Mapping[str, Number], default: Number) -> tuple[Fraction, ...]:
     """The cost of every action: its own where it has one."""
     for name in cost:
         if name not in model.actions:

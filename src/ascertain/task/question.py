@@ -23,6 +23,7 @@ from ascertain.model.abstract import AbstractModel
 from ascertain.types import Action, State
 
 About: TypeAlias = Literal["start", "current"]
+"""Which state a question asks about: the one at the start of the experiment, or the one at its end."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -18,6 +18,7 @@ import numpy as np
 
 from ascertain.errors import TaskError
 from ascertain.model import Model
+from ascertain.model.abstract import set_fields
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import IntArray, LongArray, State
 
@@ -34,8 +35,8 @@ class Task(AbstractQuestion):
     """For a task about the current state: the label of every state. None for a task about the start."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "state", _indices(self.state, "state", self.model.num_states))
-        object.__setattr__(self, "label", _indices(self.label, "label", len(self.labels)))
+        state = _indices(self.state, "state", self.model.num_states)
+        set_fields(self, state=state, label=_indices(self.label, "label", len(self.labels)))
         if len(self.state) == 0 or len(self.state) != len(self.label):
             raise TaskError("a task needs at least one hypothesis, each with a state and a label")
         pairs = self.label.astype(np.int64) * self.model.num_states + self.state
@@ -45,12 +46,12 @@ class Task(AbstractQuestion):
             raise TaskError("a label is listed twice; labels must differ")
         super().__post_init__()
         if self.state_label is not None:
-            object.__setattr__(self, "state_label", _indices(self.state_label, "state label", len(self.labels)))
+            set_fields(self, state_label=_indices(self.state_label, "state label", len(self.labels)))
             if not np.array_equal(self.state_label[self.state], self.label):
                 raise TaskError("in a task about the current state each hypothesis has the label of its state")
 
-        object.__setattr__(self, "about", "start" if self.state_label is None else "current")
-        object.__setattr__(self, "actions", tuple(range(self.model.num_actions)))
+        about = "start" if self.state_label is None else "current"
+        set_fields(self, about=about, actions=tuple(range(self.model.num_actions)))
 
     @property
     def num_hypotheses(self) -> int:

@@ -19,7 +19,6 @@ from ascertain.bank.encoding import count_paths
 from ascertain.bank.endpoints import Endpoints
 from ascertain.bank.operation import Operation
 from ascertain.errors import LimitError
-from ascertain.model.boolean import BooleanPlant
 from ascertain.types import Progress
 
 MAX_PATHS = 2**40
@@ -52,10 +51,8 @@ def explore(operation: Operation, memory_limit: int, progress: Progress | None) 
     if paths > MAX_PATHS:
         raise LimitError(f"{paths:,} paths or more are too many for the exhaustive compiler; use the merging one")
     work = Exploration(operation, Endpoints(memory_limit))
-    if isinstance(operation.model, BooleanPlant):
-        _explore_from(work, SlicedBlock.begin(work), SlicedBlock(work, _count_single(operation)), progress)
-    else:
-        _explore_from(work, ListedBlock.begin(work), ListedBlock(work, _count_single(operation)), progress)
+    block = SlicedBlock if operation.model.bits else ListedBlock
+    _explore_from(work, block.begin(work), block(work, _count_single(operation)), progress)
     return work
 
 

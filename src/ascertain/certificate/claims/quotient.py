@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ascertain.errors import CertificateError
+from ascertain.quotients.abstract import number_by_appearance
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Action, IntArray, LongArray
 
@@ -26,7 +27,7 @@ def quotient_claim(task: Task, block: IntArray) -> dict[str, Any]:
     successor = np.where(successor == UNDEFINED, UNDEFINED, np.asarray(block)[successor])
     behaviour = task.model.behaviour[first]
     label = np.zeros_like(first) if task.state_label is None else task.state_label[first].astype(np.int64)
-    splits = find_splits(successor, behaviour, _renumber(label)[0])
+    splits = find_splits(successor, behaviour, number_by_appearance(label).astype(np.int64))
     return {"claim": "quotient", "block": [int(c) for c in block], "splits": [list(split) for split in splits]}
 
 
@@ -49,7 +50,8 @@ def find_splits(successor: IntArray, behaviour: IntArray, start: LongArray) -> l
 
 def parts_divided(successor: IntArray, behaviour: IntArray, part: LongArray) -> list[int]:
     """The parts in which an action does not do the same everywhere; its columns of the tables are given."""
-    key, count = _renumber(_keys(successor, behaviour, part))
+    key = number_by_appearance(_keys(successor, behaviour, part))
+    count = int(key.max()) + 1
     pairs = np.unique(part * count + key)
     parts, groups = np.unique(pairs // count, return_counts=True)
     return [int(p) for p in parts[groups > 1]]
@@ -58,9 +60,9 @@ def parts_divided(successor: IntArray, behaviour: IntArray, part: LongArray) -> 
 def _split(successor: IntArray, behaviour: IntArray, part: LongArray, members: list[LongArray], p: int) -> None:
     """Divide part p in place."""
     old = members[p]
-    group, count = _renumber(_keys(successor[old], behaviour[old], part))
+    group = number_by_appearance(_keys(successor[old], behaviour[old], part))
     members[p] = old[group == 0]
-    for g in range(1, count):
+    for g in range(1, int(group.max()) + 1):
         members.append(old[group == g])
         part[members[-1]] = len(members) - 1
 
@@ -69,11 +71,3 @@ def _keys(successor: IntArray, behaviour: IntArray, part: LongArray) -> LongArra
     """A number for what the action does: its law, and the part that it leads into; -1 where it is not allowed."""
     number = behaviour.astype(np.int64) * len(part) + part[successor]
     return np.where(successor == UNDEFINED, UNDEFINED, number)
-
-
-def _renumber(keys: LongArray) -> tuple[LongArray, int]:
-    """Keys numbered from 0 in the order of their first appearance, and how many there are."""
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse], len(first)

@@ -8,7 +8,6 @@ otherwise the upper ends of an enclosure, which satisfy the same inequalities (s
 from __future__ import annotations
 
 from collections.abc import Hashable
-from fractions import Fraction
 from typing import Any, TypeVar
 
 from ascertain.errors import CertificateError
@@ -33,7 +32,7 @@ def within_risk_claim(task: Task, policy: AbstractPolicy[Memory], *, exact: bool
     if any(i in fates.endless for i in chain.start):
         raise CertificateError("the policy may go on for ever, so that its expected cost is infinite")
     values = value_places(chain, fates, exact=exact)
-    if _is_long(values):
+    if any(max(x.numerator, x.denominator).bit_length() > MAX_BITS for triple in values.upper for x in triple):
         values = enclose(chain, fates)
     table = tabulate(chain)
     wrong, abstain, cost = (max(values.upper[i][column] for i in chain.start) for column in range(3))
@@ -46,14 +45,6 @@ def within_risk_claim(task: Task, policy: AbstractPolicy[Memory], *, exact: bool
     }
     exactly_known = not any(values.width)
     return claim if table.is_ordered and exactly_known else claim | {"values": _value_rows(chain, values)}
-
-
-def _is_long(values: Enclosure) -> bool:
-    return any(_bits(x) > MAX_BITS for triple in values.upper for x in triple)
-
-
-def _bits(x: Fraction) -> int:
-    return max(x.numerator.bit_length(), x.denominator.bit_length())
 
 
 def _node_data(table: PolicyTable, v: int) -> dict[str, Any]:

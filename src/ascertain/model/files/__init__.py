@@ -7,13 +7,11 @@ its top, or a package of their own with an entry point in the group `ascertain.f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, final
-
-import numpy as np
 
 from ascertain.errors import FileError, ModelError, did_you_mean
 from ascertain.model.abstract import AbstractMachine, AbstractModel
@@ -22,9 +20,9 @@ from ascertain.model.files.text import read_text, write_whole
 from ascertain.model.hidden import HiddenModel
 from ascertain.model.network import BooleanNetwork
 from ascertain.registry import Registry
-from ascertain.types import UNDEFINED, IntArray
 
 AnyModel: TypeAlias = AbstractMachine | BooleanPlant | HiddenModel
+"""What a file can hold, networks apart, which describe a model."""
 Options: TypeAlias = Mapping[str, Any]
 """By option: a word, or of a section what it says by key."""
 
@@ -83,6 +81,7 @@ MAX_CELLS = 2**25
 FORMATS: Registry[Format] = Registry(
     Format, __name__, "ascertain.formats", lambda form: [suffix.removeprefix(".") for suffix in form.suffixes]
 )
+"""The formats, found by the suffix without its dot."""
 
 
 def read_with_notes(path: str | Path, options: Options = MappingProxyType({})) -> Read:
@@ -94,12 +93,7 @@ def read_with_notes(path: str | Path, options: Options = MappingProxyType({})) -
 
 def read_model(path: str | Path) -> AnyModel:
     """The model in a file; a Boolean network becomes a machine."""
-    return settle_model(read_with_notes(path).model)
-
-
-def settle_model(model: AnyModel | BooleanNetwork) -> AnyModel:
-    """The model itself; of a network its machine, with the inputs and observed variables that were declared."""
-    return model.machine() if isinstance(model, BooleanNetwork) else model
+    return read_with_notes(path).model.as_model()
 
 
 def read_listed(path: str | Path) -> AbstractMachine:
@@ -109,7 +103,7 @@ def read_listed(path: str | Path) -> AbstractMachine:
 
 def list_model(model: AnyModel | BooleanNetwork, where: str) -> AbstractMachine:
     """The model with its states listed; `where` begins the message when it is hidden."""
-    model = settle_model(model)
+    model = model.as_model()
     if not model.has_certain_transitions:
         raise ModelError(
             f"{where}: this model is hidden; machines, whose transitions are certain, are needed here; inspect takes "
@@ -135,15 +129,6 @@ def check_size(where: str, num_states: int, num_actions: int) -> tuple[int, int]
             f"that are read; use fewer of either"
         )
     return num_states, num_actions
-
-
-def fill_tables(shape: tuple[int, int], rows: Sequence[tuple[int, ...]]) -> tuple[IntArray, IntArray]:
-    """The tables of successors and of behaviours from rows (state, action, behaviour, next state)."""
-    s, a, y, t = np.array(rows, dtype=np.int32).reshape(-1, 4).T
-    successor = np.full(shape, UNDEFINED, dtype=np.int32)
-    behaviour = successor.copy()
-    successor[s, a], behaviour[s, a] = t, y
-    return successor, behaviour
 
 
 def find_format(path: str | Path) -> Format:

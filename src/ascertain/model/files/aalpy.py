@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ascertain.errors import ModelError, import_extra
-from ascertain.model.files import fill_tables
+from ascertain.model.build import machine_from_cells
 from ascertain.model.machine import Machine
-from ascertain.types import UNDEFINED
 
 
 def to_aalpy(machine: Machine) -> Any:
@@ -19,14 +16,15 @@ def to_aalpy(machine: Machine) -> Any:
     that AALpy's `step` raises KeyError there and `is_input_complete` is false; actions and readings that no transition
     uses are lost.
     """
-    _check_exact(machine)
+    if not machine.is_exact:
+        raise ModelError(f"this is a {type(machine).__name__}; AALpy's Mealy machines have no noise (see machine_sul)")
     if len(machine.initial) != 1:
         raise ModelError(f"the machine has {len(machine.initial)} initial states; AALpy wants exactly one")
     automata = import_extra("aalpy.automata", "aalpy")
     states = [automata.MealyState(name) for name in machine.states]
-    for s, a in np.argwhere(machine.successor != UNDEFINED).tolist():
-        states[s].transitions[machine.actions[a]] = states[machine.successor[s, a]]
-        states[s].output_fun[machine.actions[a]] = machine.readings[machine.output[s, a]]
+    for s, a, y, t in machine.cells():
+        states[s].transitions[machine.actions[a]] = states[t]
+        states[s].output_fun[machine.actions[a]] = machine.readings[y]
     return automata.MealyMachine(states[machine.initial[0]], states)
 
 
@@ -51,20 +49,9 @@ def from_aalpy(automaton: Any) -> Machine:
                     f"state {state.state_id!r} leads to {target.state_id!r}, which is not among the states"
                 )
             rows.append((s, actions.of(letter), readings.of(_output(state, letter, target)), number[id(target)]))
-    successor, output = fill_tables((len(number), len(actions.number)), rows)
-    return Machine(
-        states=tuple(str(state.state_id) for state in automaton.states),
-        actions=tuple(actions.number),
-        readings=tuple(readings.number),
-        successor=successor,
-        output=output,
-        initial=(number[id(automaton.initial_state)],),
-    )
-
-
-def _check_exact(machine: object) -> None:
-    if not isinstance(machine, Machine):
-        raise ModelError(f"this is a {type(machine).__name__}; AALpy's Mealy machines have no noise (see machine_sul)")
+    states = [str(state.state_id) for state in automaton.states]
+    initial = (number[id(automaton.initial_state)],)
+    return machine_from_cells(states, actions.number, readings.number, rows, initial=initial)
 
 
 class _Names:

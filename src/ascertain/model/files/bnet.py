@@ -14,19 +14,22 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NoReturn
 
 from ascertain.errors import AscertainError, FileError
 from ascertain.model.boolean import MAX_BITS
-from ascertain.model.expression import MAX_LENGTH, Expression, Spelling, Token, parse_tokens
+from ascertain.model.expression import MAX_LENGTH, Expression, Spelling, Token, fold, parse_tokens, split_text
 from ascertain.model.files import Format, Option, Options, Read
-from ascertain.model.files.text import read_text
+from ascertain.model.files.text import fail, read_text
 from ascertain.model.network import BooleanNetwork
 
 _NAME = re.compile(r"[A-Za-z_][\w.:\[\]-]*")
+"""The name of a variable."""
 _TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z_][\w.:\[\]-]*)|(?P<constant>[01])(?!\w)|(?P<sign>[!&|()]))")
+"""A part of a rule, with the blanks before it."""
 _WORDS = {"!": "not", "&": "and", "|": "or"}
+"""The signs of rules in the words of `model.expression`."""
 _SPELLING = Spelling("'&', '|'", "a variable", {word: sign for sign, word in _WORDS.items()})
+"""What messages call the parts of a rule: as the file spells them."""
 
 
 def read_network(path: str | Path) -> BooleanNetwork:
@@ -77,7 +80,9 @@ _NETWORK = Option(
     '[network] is for one Boolean network, model = "FILE.bnet"',
     keys={"inputs": (), "observed": (), "as": ("machine", "plant")},
 )
+"""What a problem says about a network that its file does not: which variables are set, which seen, and as what."""
 BNET = Format("Boolean network", (".bnet",), _read, write_bnet, (BooleanNetwork,), (_NETWORK,))
+"""Networks, which are written as networks too, and never as the machine that they describe."""
 
 
 def _read_factors(text: str, where: str) -> dict[str, tuple[int, str]]:
@@ -89,13 +94,13 @@ def _read_factors(text: str, where: str) -> dict[str, tuple[int, str]]:
             continue
         here = f"{where}:{line}"
         if not comma or not factor:
-            _fail(here, f"{plain[:40]!r} is not a line VARIABLE, RULE")
+            fail(here, f"{plain[:40]!r} is not a line VARIABLE, RULE")
         if not _NAME.fullmatch(name):
-            _fail(here, f"{name[:40]!r} is not the name of a variable; letters, digits, _ . : [ ] - after a letter")
+            fail(here, f"{name[:40]!r} is not the name of a variable; letters, digits, _ . : [ ] - after a letter")
         if name in factors:
-            _fail(here, f"variable {name!r} has a second rule; the first is in line {factors[name][0]}")
+            fail(here, f"variable {name!r} has a second rule; the first is in line {factors[name][0]}")
         if len(factor) > MAX_LENGTH:
-            _fail(here, f"the rule has {len(factor)} characters; at most {MAX_LENGTH} are read")
+            fail(here, f"the rule has {len(factor)} characters; at most {MAX_LENGTH} are read")
         factors[name] = line, factor
     if not factors:
         raise FileError(f"{where}: the file has no rules; a line is VARIABLE, RULE")
@@ -105,49 +110,37 @@ def _read_factors(text: str, where: str) -> dict[str, tuple[int, str]]:
 def _split(factor: str, here: str) -> list[Token]:
     """The tokens of a rule, operators in the words of `model.expression`; names are marked as such."""
     tokens: list[Token] = []
-    at, end = 0, len(factor.rstrip())
-    while at < end:
-        match = _TOKEN.match(factor, at)
-        if match is None:
-            _fail(here, f"{factor[at:].strip()[:20]!r} is not understood in a rule; it has names, 0, 1, ! & | and ( )")
+    sentence = "is not understood in a rule; it has names, 0, 1, ! & | and ( )"
+    for match in split_text(factor, _TOKEN, lambda found, _: FileError(f"{here}: {found!r} {sentence}")):
         text, name = match[0].strip(), match["name"]
         is_name = name is not None and name.lower() not in {"true", "false"}
         tokens.append((text, True) if is_name else (_WORDS.get(text, text.lower()), False))
-        at = match.end()
     return tokens
 
 
 def _infix(rule: Expression, names: tuple[str, ...]) -> str:
     """The rule in signs; a chain of one sign needs no parentheses."""
-    stack: list[tuple[str, str]] = []
-    for step in rule.program:
-        if isinstance(step, int):
-            stack.append((names[step], ""))
-        elif step in {"0", "1"}:
-            stack.append((step, ""))
-        elif step == "not":
-            stack.append((f"!{_enclose(stack.pop())}", ""))
-        else:
-            right, left = stack.pop(), stack.pop()
-            stack.append(_join(left, right, step))
-        if len(stack[-1][0]) > MAX_LENGTH:
-            raise FileError(f"a rule would have more than {MAX_LENGTH} characters in .bnet, which has no 'xor'")
-    return stack.pop()[0]
+    text, _ = fold(rule.program, lambda v: (names[v], ""), lambda x: (str(x), ""), _negate, _join)
+    return text
 
 
-def _join(left: tuple[str, str], right: tuple[str, str], step: str) -> tuple[str, str]:
-    if step == "xor":
-        a, b = _enclose(left), _enclose(right)
-        return f"({a} & !{b}) | (!{a} & {b})", "|"
-    sign = "&" if step == "and" else "|"
-    return f"{_enclose(left, sign)} {sign} {_enclose(right)}", sign
+def _negate(part: tuple[str, str]) -> tuple[str, str]:
+    return _check((f"!{_enclose(part)}", ""))
+
+
+def _join(op: str, left: tuple[str, str], right: tuple[str, str]) -> tuple[str, str]:
+    a, b, sign = _enclose(left), _enclose(right), "&" if op == "and" else "|"
+    text = f"({a} & !{b}) | (!{a} & {b})" if op == "xor" else f"{_enclose(left, sign)} {sign} {b}"
+    return _check((text, sign))
+
+
+def _check(part: tuple[str, str]) -> tuple[str, str]:
+    if len(part[0]) > MAX_LENGTH:
+        raise FileError(f"a rule would have more than {MAX_LENGTH} characters in .bnet, which has no 'xor'")
+    return part
 
 
 def _enclose(part: tuple[str, str], plain: str = "") -> str:
     """A part of a rule, in parentheses unless it is a name or a chain of the sign `plain`."""
     text, sign = part
     return text if sign in {"", plain} else f"({text})"
-
-
-def _fail(here: str, problem: str) -> NoReturn:
-    raise FileError(f"{here}: {problem}")

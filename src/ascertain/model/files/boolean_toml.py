@@ -18,10 +18,11 @@ from typing import Any, cast
 
 from ascertain.errors import FileError, ModelError
 from ascertain.kernels.model.boolean_code import OPERATIONS
+from ascertain.model.abstract import find_repeated
 from ascertain.model.boolean import MAX_BITS, BooleanPlant, Command, Gate
 from ascertain.model.files import AnyModel, Format, NotAModel, Options, Read
 from ascertain.model.files.json_model import parse_model_data
-from ascertain.model.files.json_text import find_repeated, named, near, near_or_all
+from ascertain.model.files.json_text import as_list, named, near, near_or_all
 from ascertain.model.files.text import parse_toml
 from ascertain.rational import rational_field
 
@@ -58,7 +59,7 @@ def plant_from_data(data: Mapping[str, Any], where: str) -> BooleanPlant:
     bits = _read_bits(data["bits"], where)
     place = {name: i for i, name in enumerate(bits)}
     flip = rational_field(data.get("flip", 0), f"{where}: flip", FileError)
-    rows = _as_list(data["command"], f"{where}: command", "[[command]] tables")
+    rows = as_list(data["command"], f"{where}: command", "[[command]] tables")
     if len(rows) > MAX_COMMANDS:
         raise FileError(f"{where}: there are {len(rows)} commands; at most {MAX_COMMANDS} are read")
     commands = tuple(_read_command(row, f"{where}: command {i + 1}", place) for i, row in enumerate(rows))
@@ -82,6 +83,7 @@ def _read(text: str, where: str, _: Options) -> Read:
 
 
 BOOLEAN = Format("Boolean plant", (".toml",), _read, write_boolean, (BooleanPlant,))
+"""The suffix is shared with problem files, which `NotAModel` tells apart."""
 
 
 def _read_bits(value: object, where: str) -> tuple[str, ...]:
@@ -89,7 +91,7 @@ def _read_bits(value: object, where: str) -> tuple[str, ...]:
         if not 1 <= value <= MAX_BITS:
             raise FileError(f"{where}: bits is {value}; a number from 1 to {MAX_BITS} or a list of names was expected")
         return _count_bits(value)
-    names = _as_list(value, f"{where}: bits", "a number or a list of names")
+    names = as_list(value, f"{where}: bits", "a number or a list of names")
     if not 1 <= len(names) <= MAX_BITS:
         raise FileError(f"{where}: bits lists {len(names)} names; 1 to {MAX_BITS} were expected")
     bits = tuple(_as_text(name, f"{where}: bits") for name in names)
@@ -105,7 +107,7 @@ def _read_command(row: object, where: str, place: Mapping[str, int]) -> Command:
     _check_keys(table, ("name", "gates", "tap"), ("name", "gates", "tap"), where)
     name = _as_text(table["name"], f"{where}: name")
     here = f"{where}, {named(name)}"
-    gates = _as_list(table["gates"], f"{here}: gates", "a list of gates")
+    gates = as_list(table["gates"], f"{here}: gates", "a list of gates")
     if len(gates) > MAX_GATES:
         raise FileError(f"{here}: there are {len(gates)} gates; at most {MAX_GATES} are read")
     return Command(
@@ -116,7 +118,7 @@ def _read_command(row: object, where: str, place: Mapping[str, int]) -> Command:
 
 
 def _read_gate(row: object, where: str, place: Mapping[str, int]) -> Gate:
-    parts = _as_list(row, where, 'a list such as ["xor", "b0", "b1", "b2"]')
+    parts = as_list(row, where, 'a list such as ["xor", "b0", "b1", "b2"]')
     if not 2 <= len(parts) <= 4:
         raise FileError(f'{where} has {len(parts)} parts; a list such as ["xor", "b0", "b1", "b2"] was expected')
     op = _as_text(parts[0], where)
@@ -143,12 +145,6 @@ def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], needed: tuple[
     for key in needed:
         if key not in table:
             raise FileError(f"{where}: {key!r} is missing; a Boolean plant needs it")
-
-
-def _as_list(value: object, where: str, expected: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise FileError(f"{where} is a {type(value).__name__}; {expected} was expected")
-    return cast("list[Any]", value)
 
 
 def _as_text(value: object, where: str) -> str:

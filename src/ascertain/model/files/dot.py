@@ -24,18 +24,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, cast, final
 
 import numpy as np
 
 from ascertain.errors import FileError, ModelError
-from ascertain.model.files import Format, Read, check_size, fill_tables
+from ascertain.model.build import machine_from_cells, number_names
+from ascertain.model.files import Format, Read, check_size
 from ascertain.model.files.dot_labels import LabelError, json_text, read_pairs
 from ascertain.model.files.dot_syntax import KEYWORDS, Attributes, Digraph, id_text, parse_graph
-from ascertain.model.files.json_text import NotStrict, decode_json
+from ascertain.model.files.json_text import decode_or_refuse, dump_line
 from ascertain.model.machine import Machine
-from ascertain.types import UNDEFINED, IntArray
 
 DRAWN_AS_NOTHING = frozenset({"none", "point", "plain", "plaintext"})
 """Shapes that the tools which write .dot give to the node before an initial state."""
@@ -60,10 +60,10 @@ class _Builder:
         extras = _read_extras(graph)
         self.no_initial = "initial" in extras
         self.origin: dict[str, str] = extras.get("origin", {})
-        self.action = _numbered(extras.get("actions", ()))
-        self.reading = _numbered(extras.get("readings", ()))
+        self.action = number_names(extras.get("actions", ()))
+        self.reading = number_names(extras.get("readings", ()))
         self.starts = _find_starts(graph)
-        self.state = _numbered(node for node in graph.nodes if node not in self.starts)
+        self.state = number_names(node for node in graph.nodes if node not in self.starts)
         self.initial: dict[int, int] = {}
         self.rows: list[tuple[int, int, int, int]] = []
         self.offsets: list[int] = []
@@ -72,21 +72,14 @@ class _Builder:
     def machine(self) -> Machine:
         self.read_edges()
         self.check_something()
-        shape = check_size(self.graph.where, len(self.state), len(self.action))
-        successor, output = fill_tables(shape, self.rows)
-        # Where two rows are about one cell, fewer cells are filled than there are rows.
-        if np.count_nonzero(successor != UNDEFINED) < len(self.rows):
-            self.fail_on_repetition()
+        check_size(self.graph.where, len(self.state), len(self.action))
         states = tuple(self.name_of(node) for node in self.state)
-        return Machine(
-            states=states,
-            actions=tuple(self.action),
-            readings=tuple(self.reading),
-            successor=successor,
-            output=output,
-            initial=self.find_initial(),
-            origin=self.origins(states),
-        )
+        rest = {"initial": self.find_initial(), "origin": self.origins(states)}
+        machine = machine_from_cells(states, self.action, self.reading, self.rows, **rest)
+        # Where two rows are about one cell, fewer cells are filled than there are rows.
+        if np.count_nonzero(machine.defined) < len(self.rows):
+            self.fail_on_repetition()
+        return machine
 
     def read_edges(self) -> None:
         """Number what the labels say, each spelling of attributes once, in the order of the text."""
@@ -174,10 +167,6 @@ class _Builder:
         raise AssertionError("a repetition was counted, so one is found")
 
 
-def _numbered(names: Iterable[str]) -> dict[str, int]:
-    return {name: i for i, name in enumerate(names)}
-
-
 def _text(attributes: Attributes, key: str) -> str:
     return id_text(attributes.get(key, ""))
 
@@ -204,11 +193,10 @@ def _read_extras(graph: Digraph) -> dict[str, Any]:
         return {}
     where = f"{graph.where}: the graph's attribute 'ascertain'"
     try:
-        extras: Any = decode_json(json_text(graph.attributes["ascertain"]))
-    except NotStrict as reason:
-        raise FileError(f"{where}: {reason}") from None
-    except (ValueError, RecursionError):
-        raise FileError(f"{where} is not JSON; an object in a JSON string was expected") from None
+        text = json_text(graph.attributes["ascertain"])
+    except LabelError:
+        text = ""  # what is no string of JSON is no JSON either
+    extras = decode_or_refuse(text, where, "an object in a JSON string was expected")
     if not isinstance(extras, dict):
         raise FileError(f"{where} must hold an object with any of {', '.join(EXTRAS)}")
     for key, value in cast("dict[str, Any]", extras).items():
@@ -220,9 +208,8 @@ def _read_extras(graph: Digraph) -> dict[str, Any]:
 
 
 def _is_names(value: Any) -> bool:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in cast("list[Any]", value)):
-        return False
-    return len(set(cast("list[str]", value))) == len(cast("list[str]", value))
+    names = cast("list[Any]", value) if isinstance(value, list) else [None]
+    return all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
 
 
 def _is_table(value: Any) -> bool:
@@ -251,12 +238,11 @@ def _lines(machine: Machine) -> Iterator[str]:
     yield "digraph g {"
     extras = _extras(machine)
     if extras:
-        yield f"    ascertain={quote(json.dumps(extras, separators=(',', ':')))};"
+        yield f"    ascertain={dump_line(json.dumps(extras, separators=(',', ':')))};"
     for node, name in zip(ids, machine.states, strict=True):
-        own = "" if _is_plain_state(name) else f" ascertain={quote(name)}"
-        yield f"    {node} [label={quote(name)}{own}];"
-    for s, a in np.argwhere(machine.successor != UNDEFINED).tolist():
-        t, y = int(machine.successor[s, a]), int(machine.output[s, a])
+        own = "" if _is_plain_state(name) else f" ascertain={dump_line(name)}"
+        yield f"    {node} [label={dump_line(name)}{own}];"
+    for s, a, y, t in machine.cells():
         yield f"    {ids[s]} -> {ids[t]} [{_transition(machine.actions[a], machine.readings[y])}];"
     for k, s in enumerate(machine.initial):
         yield f'    __start{k} [label="" shape="none"];'
@@ -264,16 +250,11 @@ def _lines(machine: Machine) -> Iterator[str]:
     yield "}"
 
 
-def quote(text: str) -> str:
-    """A JSON string, which is always a DOT string too; only text that is not printable is spelled in ASCII."""
-    return json.dumps(text, ensure_ascii=not text.isprintable())
-
-
 def _transition(action: str, reading: str) -> str:
-    label = f"label={quote(f'{action}/{reading}')}"
+    label = f"label={dump_line(f'{action}/{reading}')}"
     if _is_plain(action) and "/" not in action and _is_plain(reading):
         return label
-    return f"{label} input={quote(action)} output={quote(reading)}"
+    return f"{label} input={dump_line(action)} output={dump_line(reading)}"
 
 
 def _is_plain(name: str) -> bool:
@@ -291,7 +272,7 @@ def _node_ids(states: tuple[str, ...]) -> list[str]:
 
 
 def _bare_or_quoted(name: str) -> str:
-    return name if BARE.fullmatch(name) and name.lower() not in KEYWORDS else quote(name)
+    return name if BARE.fullmatch(name) and name.lower() not in KEYWORDS else dump_line(name)
 
 
 def _free_id(s: int, taken: set[str]) -> str:
@@ -305,10 +286,12 @@ def _free_id(s: int, taken: set[str]) -> str:
 def _extras(machine: Machine) -> dict[str, object]:
     """What a reader would get wrong from the nodes and edges alone."""
     extras: dict[str, object] = {}
-    if _appearing(machine.successor, None) != list(range(machine.num_actions)):
-        extras["actions"] = list(machine.actions)
-    if _appearing(machine.successor, machine.output) != list(range(len(machine.readings))):
-        extras["readings"] = list(machine.readings)
+    _, action = np.nonzero(machine.defined)
+    shown = {"actions": action, "readings": machine.output[machine.defined]}
+    for what, numbers in shown.items():
+        # A reader numbers names as the transitions first show them.
+        if list(dict.fromkeys(numbers.tolist())) != list(range(len(machine.names[what]))):
+            extras[what] = list(machine.names[what])
     if not machine.initial:
         extras["initial"] = []
     if machine.origin:
@@ -316,11 +299,5 @@ def _extras(machine: Machine) -> dict[str, object]:
     return extras
 
 
-def _appearing(successor: IntArray, output: IntArray | None) -> list[int]:
-    """The actions, or with a table the readings, in the order in which the transitions first show them."""
-    cells = np.argwhere(successor != UNDEFINED)
-    values = cells[:, 1] if output is None else output[cells[:, 0], cells[:, 1]]
-    return list(dict.fromkeys(values.tolist()))
-
-
 DOT = Format("DOT", (".dot", ".gv"), lambda text, where, _: Read(parse_dot(text, where)), write_dot, (Machine,))
+"""Without noise only: the format has no place for probabilities."""

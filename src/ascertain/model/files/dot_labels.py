@@ -30,9 +30,13 @@ SHOWN = 60
 """Characters of a label that an error message repeats: labels are longer than names."""
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+"""A backslash and what follows it."""
 _ESCAPED = {"n": "\n", "l": "\n", "r": "\n", "\\": "\\", '"': '"', "\n": ""}
+"""What the escapes of a quoted label mean; the three line ends differ only in how Graphviz aligns the line."""
 _TAG = re.compile(r"<!--.*?(?:-->|\Z)|<(/?)([A-Za-z]*+)[^<>]*+>", re.DOTALL)
+"""A tag or a comment of an HTML label."""
 _TOO_LONG = re.compile(r"&#[0-9]{101}")
+"""A character by a number that Python takes long to read."""
 
 
 class LabelError(ValueError):

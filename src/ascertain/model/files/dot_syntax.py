@@ -45,29 +45,42 @@ EDGE_DEFAULTS = ("label", "input", "output")
 """The attributes that an `edge` statement can give to a transition."""
 
 KEYWORDS = frozenset({"strict", "graph", "digraph", "node", "edge", "subgraph"})
+"""Words that name something only in quotes, in capitals or not."""
 MARKS = frozenset(["", "->", "--", *"{}[]=;,:+"])
 """What is no id; the empty lexeme stands for the end of the file."""
 SHOWN = 40
 """Characters of a lexeme that an error message repeats: enough to find it in the line that is named."""
 
 NAME = r"[A-Za-z_\x80-\U0010ffff][A-Za-z_0-9\x80-\U0010ffff]*+(?!\.)"
+"""A name without quotes: letters, also those beyond ASCII, digits and underscores."""
 NUMBER = r"-?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?+)(?![A-Za-z_.\x80-\U0010ffff])"
+"""A number, after which no letter may stand."""
 STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+"""A string in quotes, escapes not yet resolved."""
 
 _SKIP = r"(?:^[ \t]*+\#[^\n]*+|[ \t\r]++|\n|//[^\n]*+|/\*.*?\*/)*+"
+"""Blanks and comments."""
 _NEXT = re.compile(rf"{_SKIP}({NAME}|{NUMBER}|{STRING}|->|--|[{{}}\[\]=;,:+])?+", re.DOTALL | re.MULTILINE)
+"""Blanks and comments, and the lexeme after them, if there is one; HTML is found by its brackets."""
 _BRACKET = re.compile(r"<!--.*?(?:-->|\Z)|[<>]", re.DOTALL)
+"""What counts when brackets of HTML are balanced, and comments, inside which nothing does."""
 _STRANGE = re.compile(rf"[^\s\[\]{{}};,\"]{{1,{SHOWN}}}")
+"""What an error message repeats of text that is no lexeme."""
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+"""A backslash and what follows it."""
 
 _SIMPLE = rf'{NAME}|{NUMBER}|"[^"\\]*+"'
+"""An id that needs no more than one look: no escapes, no HTML."""
 _OUTSIDE = r'[^"\\\[\]{}<>/#]*+'
+"""What may stand between the strings of a quick attribute list: nothing that opens, closes or comments."""
 _SPACE = r"[ \t\r\n]*+"
+"""Blanks, but no comments."""
 QUICK = re.compile(
     rf"{_SPACE}({_SIMPLE}){_SPACE}(?:->{_SPACE}({_SIMPLE}){_SPACE})?+"
     rf"\[({_OUTSIDE}(?:{STRING}{_OUTSIDE})*+)\]{_SPACE}(?:;|(?![\[/\#]))",
     re.DOTALL,
 )
+"""The common statement: `a -> b [...]` or `a [...]`."""
 
 
 def is_id(lexeme: str) -> bool:

@@ -31,18 +31,27 @@ from fractions import Fraction
 from typing import Any, cast, final
 
 from ascertain.errors import FileError, ModelError
-from ascertain.model.files import Format, Read, check_size, fill_tables
-from ascertain.model.files.json_text import find_repeated, named, near, near_or_all, parse_json
-from ascertain.model.files.json_write import FORMAT, VERSION, write_json
-from ascertain.model.hidden import Belief, HiddenModel, JointLaw, make_joint
+from ascertain.model.abstract import AbstractListed, find_repeated
+from ascertain.model.build import fill_tables
+from ascertain.model.files import Format, Read, check_size
+from ascertain.model.files.json_text import as_list, dump_line, kind_of, named, near, near_or_all, parse_json
+from ascertain.model.hidden import HiddenModel, JointLaw, make_joint
 from ascertain.model.machine import Machine
 from ascertain.model.noisy import Law, NoisyMachine, make_law
 from ascertain.rational import have_small_denominator, rational_field
 
+FORMAT = "ascertain-model"
+"""What the key `format` holds, so that a file of another program is not taken for one of ours."""
+VERSION = 1
+"""Grows when the schema changes its meaning."""
 HIDDEN_KEYS = ("format", "version", "initial", "transitions", "states", "actions", "readings")
+"""What a hidden model may say besides its kind; its laws stand in the transitions."""
 KEYS = (*HIDDEN_KEYS, "laws", "origin")
+"""What a machine may say."""
 TRANSITION = "[state, action, reading, next state]"
+"""A row of a machine, as error messages show it."""
 HIDDEN_TRANSITION = "[state, action, [[next state, reading, probability], ...]]"
+"""A row of a hidden model, as error messages show it."""
 MAX_LAWS = 2_000_000
 """States times actions of a hidden model, which holds a law as a Python tuple for each: some hundred megabytes."""
 
@@ -50,7 +59,9 @@ MAX_LAWS = 2_000_000
 def parse_model_data(data: object, where: str) -> Machine | NoisyMachine | HiddenModel:
     """The model that plain data describe (tables, lists, strings, integers, fractions); `where` begins every error."""
     if not isinstance(data, dict):
-        raise FileError(f"{where}: {_kind(data)} stands where a model should; a table with 'transitions' was expected")
+        raise FileError(
+            f"{where}: {kind_of(data)} stands where a model should; a table with 'transitions' was expected"
+        )
     fields = dict(cast("dict[str, Any]", data))
     kind = fields.pop("kind", "machine")
     if kind not in ("machine", "noisy", "hidden"):
@@ -63,13 +74,23 @@ def parse_model_data(data: object, where: str) -> Machine | NoisyMachine | Hidde
         raise FileError(f"{where}: {error}") from None
 
 
+def write_json(model: AbstractListed) -> str:
+    """The text of a JSON file that reads back as the same model: all names listed, then one line a transition."""
+    fields: dict[str, Any] = {"format": FORMAT, "version": VERSION, **model.named_data()}
+    rows = fields.pop("transitions")
+    head = "".join(f"  {dump_line(key)}: {dump_line(value)},\n" for key, value in fields.items())
+    listed = ",".join(f"\n    {dump_line(row)}" for row in rows)
+    return f'{{\n{head}  "transitions": [{listed}\n  ]\n}}\n'
+
+
 JSON = Format(
     "JSON",
     (".json",),
     lambda text, where, _: Read(parse_model_data(parse_json(text, where), where)),
     write_json,
-    (Machine, NoisyMachine, HiddenModel),
+    (AbstractListed,),
 )
+"""Every model whose states are listed."""
 
 
 def _check_keys(fields: dict[str, Any], where: str, known: tuple[str, ...], transition: str) -> None:
@@ -118,10 +139,7 @@ class _Fields:
         """By state and action: which transition is about them."""
 
     def list_of(self, key: str) -> list[Any]:
-        value = self.fields.get(key, [])
-        if not isinstance(value, list):
-            raise FileError(f"{self.where}: {key} is {_kind(value)}; a list was expected")
-        return cast("list[Any]", value)
+        return as_list(self.fields.get(key, []), f"{self.where}: {key}", "a list")
 
     def names(self, key: str, *, distinct: bool = True) -> list[str] | None:
         """The list of names under a key, or None where the key is missing."""
@@ -134,13 +152,13 @@ class _Fields:
 
     def name(self, value: object, place: str) -> str:
         if not isinstance(value, str):
-            raise FileError(f"{self.where}: {place} is {_kind(value)}; a name in quotes was expected")
+            raise FileError(f"{self.where}: {place} is {kind_of(value)}; a name in quotes was expected")
         return value
 
     def parts(self, value: object, count: int, place: str, expected: str) -> list[Any]:
         parts = _parts(value)
         if len(parts) != count:
-            what = f"has {len(parts)} parts" if isinstance(value, list) else f"is {_kind(value)}"
+            what = f"has {len(parts)} parts" if isinstance(value, list) else f"is {kind_of(value)}"
             raise FileError(f"{self.where}: {place} {what}; {expected} was expected")
         return parts
 
@@ -172,17 +190,25 @@ class _Fields:
             raise FileError(f"{self.where}: {place}: the probability of {named(of)} is negative")
         return p
 
+    def number(self, sort: _Numbers, value: object, place: str) -> int:
+        """The number of the name that stands here."""
+        name = self.name(value, place)
+        return sort.of(name, f"{self.where}: {place}: {named(name)}")
+
+    def distribution(self, sort: _Numbers, value: Any, place: str) -> dict[int, Fraction]:
+        """A table of names and their probabilities, by number; a name alone is certain."""
+        table = cast("dict[Any, Any]", value) if isinstance(value, dict) else {self.name(value, place): 1}
+        masses = {self.number(sort, name, place): self.probability(p, name, place) for name, p in table.items()}
+        self.check_denominators(masses.values(), place)
+        return masses
+
     def check_denominators(self, values: Collection[Fraction], place: str) -> None:
         if not have_small_denominator(values):
             raise FileError(f"{self.where}: {place}: the probabilities need a huge common denominator; round them")
 
     def skeleton(self) -> dict[str, tuple[str, ...]]:
         """All names, by what a model calls them."""
-        return {
-            "states": tuple(self.state.number),
-            "actions": tuple(self.action.number),
-            "readings": tuple(self.reading.number),
-        }
+        return {f"{sort.what}s": tuple(sort.number) for sort in (self.state, self.action, self.reading)}
 
 
 # ------------------------------------------------------------------------------------------ machines, noisy and not
@@ -194,7 +220,9 @@ def _read_machine(said: _Fields) -> Machine | NoisyMachine:
     initial = _read_initial(said)
     laws: dict[Law, int] = {}
     for i, table in enumerate(said.list_of("laws")):
-        if laws.setdefault(_read_law(said, table, f"laws[{i}]"), i) != i:
+        if not isinstance(table, dict):
+            raise FileError(f"{said.where}: laws[{i}] is {kind_of(table)}; a table of readings was expected")
+        if laws.setdefault(_read_law(said, cast("object", table), f"laws[{i}]"), i) != i:
             raise FileError(f"{said.where}: laws[{i}] is listed before; each law may stand once")
     cells: list[tuple[int, int, int, int]] = []
     for i, row in enumerate(rows):
@@ -217,27 +245,18 @@ def _read_machine(said: _Fields) -> Machine | NoisyMachine:
 def _read_initial(said: _Fields) -> tuple[int, ...]:
     value = said.fields.get("initial", [])
     names = [value] if isinstance(value, str) else said.names("initial") or []
-    return tuple(said.state.of(name, f"{said.where}: initial: {named(name)}") for name in names)
+    return tuple(said.number(said.state, name, "initial") for name in names)
 
 
 def _read_reading(said: _Fields, value: object, place: str, laws: dict[Law, int] | None) -> int:
     """The number of the reading, or of its law in a noisy model."""
     if laws is None:
-        name = said.name(value, place)
-        return said.reading.of(name, f"{said.where}: {place}: {named(name)}")
-    table: object = cast("object", value) if isinstance(value, dict) else {said.name(value, place): 1}
-    return laws.setdefault(_read_law(said, table, place), len(laws))
+        return said.number(said.reading, value, place)
+    return laws.setdefault(_read_law(said, value, place), len(laws))
 
 
-def _read_law(said: _Fields, table: object, place: str) -> Law:
-    if not isinstance(table, dict):
-        raise FileError(f"{said.where}: {place} is {_kind(table)}; a table of readings was expected")
-    law: dict[int, Fraction] = {}
-    for name, value in cast("dict[Any, Any]", table).items():
-        p = said.probability(value, name, place)
-        y = said.reading.of(said.name(name, f"a reading of {place}"), f"{said.where}: {place}: {named(name)}")
-        law[y] = p
-    said.check_denominators(law.values(), place)
+def _read_law(said: _Fields, value: object, place: str) -> Law:
+    law = said.distribution(said.reading, value, place)
     total = sum(law.values(), Fraction(0))
     if total != 1:
         what = f"sum to {total}" if max(total.as_integer_ratio()) < 10**12 else "do not sum to 1"
@@ -251,7 +270,8 @@ def _read_law(said: _Fields, table: object, place: str) -> Law:
 def _read_hidden(said: _Fields) -> HiddenModel:
     value: Any = said.fields.get("initial", [])
     several: list[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]
-    initial = tuple(_read_belief(said, one, f"initial[{i}]") for i, one in enumerate(several))
+    masses = (said.distribution(said.state, one, f"initial[{i}]") for i, one in enumerate(several))
+    initial = tuple(tuple((s, p) for s, p in sorted(belief.items()) if p) for belief in masses)
     laws: dict[tuple[int, int], JointLaw] = {}
     for i, row in enumerate(said.list_of("transitions")):
         place = f"transitions[{i}]"
@@ -267,16 +287,6 @@ def _read_hidden(said: _Fields) -> HiddenModel:
     return HiddenModel(**said.skeleton(), joint=joint, initial=initial)
 
 
-def _read_belief(said: _Fields, value: Any, place: str) -> Belief:
-    table = cast("dict[str, Any]", value) if isinstance(value, dict) else {said.name(value, place): 1}
-    belief = {
-        said.state.of(name, f"{said.where}: {place}: {named(name)}"): said.probability(p, name, place)
-        for name, p in table.items()
-    }
-    said.check_denominators(belief.values(), place)
-    return tuple((s, p) for s, p in sorted(belief.items()) if p)
-
-
 def _read_joint(said: _Fields, ends: Any, source: str, action: str, i: int) -> JointLaw:
     law: dict[tuple[int, int], Fraction] = {}
     place = f"transitions[{i}]"
@@ -289,7 +299,7 @@ def _read_joint(said: _Fields, ends: Any, source: str, action: str, i: int) -> J
         parts = said.parts(end, 3, here, "[next state, reading, probability]")
         target, reading = (said.name(parts[k], f"{here}[{k}]") for k in (0, 1))
         t = said.target(target, source, action, i)
-        y = said.reading.of(reading, f"{said.where}: {here}: {named(reading)}")
+        y = said.number(said.reading, reading, here)
         if (t, y) in law:
             raise FileError(f"{said.where}: {place} lists {named(target)} and {named(reading)} twice; once is right")
         law[t, y] = said.probability(parts[2], reading, here)
@@ -307,26 +317,8 @@ def _parts(row: object) -> list[Any]:
     return cast("list[Any]", row) if isinstance(row, list) else []
 
 
-_KINDS = {
-    "str": "a string",
-    "int": "an integer",
-    "float": "a number with a point",
-    "bool": "true or false",
-    "NoneType": "null",
-    "list": "a list",
-    "dict": "a table",
-}
-"""What JSON calls the types that Python's reader gives."""
-
-
-def _kind(value: object) -> str:
-    """What a value is, in the words of the file."""
-    kind = type(value).__name__
-    return _KINDS.get(kind, f"a {kind}")
-
-
 def _short(value: object) -> str:
     """A value as the file has it, or what it is where that says more."""
     if isinstance(value, float) or (type(value) is int and abs(value) < 10**12):
         return f"the {'number' if isinstance(value, float) else 'integer'} {value}"
-    return named(value) if isinstance(value, str) else _kind(value)
+    return named(value) if isinstance(value, str) else kind_of(value)

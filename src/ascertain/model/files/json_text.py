@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 from itertools import islice
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from ascertain.errors import FileError, did_you_mean
+from ascertain.model.abstract import find_repeated
 from ascertain.model.files.text import cut
 
 SHOWN = 80
@@ -44,6 +45,16 @@ def decode_json(text: str) -> Any:
     return _DECODER.decode(text)
 
 
+def decode_or_refuse(text: str, where: str, expected: str) -> Any:
+    """What a short JSON text holds; `where` begins the message, and `expected` ends it where this is no JSON at all."""
+    try:
+        return decode_json(text)
+    except NotStrict as reason:
+        raise FileError(f"{where}: {reason}") from None
+    except (ValueError, RecursionError):
+        raise FileError(f"{where} is not JSON; {expected}") from None
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
@@ -57,6 +68,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse)
+"""Refuses what `json.loads` would let pass."""
 
 
 def dump_line(value: object) -> str:
@@ -65,14 +77,29 @@ def dump_line(value: object) -> str:
     return text if text.isprintable() else json.dumps(value)
 
 
-def find_repeated(names: Iterable[str]) -> str:
-    """The first name that stands twice; one must."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    raise AssertionError("no name stands twice")
+_KINDS = {
+    "str": "a string",
+    "int": "an integer",
+    "float": "a number with a point",
+    "bool": "true or false",
+    "NoneType": "null",
+    "list": "a list",
+    "dict": "a table",
+}
+"""What JSON and TOML call the types that Python's readers give."""
+
+
+def kind_of(value: object) -> str:
+    """What a value is, in the words of the file."""
+    kind = type(value).__name__
+    return _KINDS.get(kind, f"a {kind}")
+
+
+def as_list(value: object, where: str, expected: str) -> list[Any]:
+    """The value, if it is a list; `where` begins the message otherwise."""
+    if not isinstance(value, list):
+        raise FileError(f"{where} is {kind_of(value)}; {expected} was expected")
+    return cast("list[Any]", value)
 
 
 def named(value: object) -> str:

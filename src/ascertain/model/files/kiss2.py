@@ -17,16 +17,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal, NoReturn, TypeAlias, final
+from typing import Literal, TypeAlias, final
 
 import numpy as np
 
 from ascertain.errors import FileError, LimitError, did_you_mean
 from ascertain.model.files import Format, Option, Options, Read
+from ascertain.model.files.text import fail
 from ascertain.model.machine import Machine
 from ascertain.types import UNDEFINED, IntArray
 
 DontCare: TypeAlias = Literal["forbidden", "completed"]
+"""What becomes of don't-cares; the docstring above says what each means."""
 
 MAX_INPUT_BITS = 20
 """A machine has an action for each valuation of the inputs: a million."""
@@ -35,8 +37,11 @@ MAX_OUTPUT_BITS = 256
 MAX_CELLS = 2**24
 """States times valuations of the inputs, and what all lines say of them; as many are read in a second or so."""
 _BITS = frozenset("01-")
+"""The signs of inputs and outputs."""
 _COUNTS = (".p", ".s")
+"""How many lines and states there are: checked against the table."""
 _IGNORED = (".start_kiss", ".end_kiss", ".ilb", ".ob", ".e", ".end")
+"""Words that say nothing about the machine: where it stands in a larger file, and what its wires are called."""
 
 
 @final
@@ -82,18 +87,48 @@ class KissTable:
                 f"{self.where}: {len(states)} states, {num_actions} inputs and {said} cells once every '-' and '*' is "
                 f"written out; at most {MAX_CELLS} are read"
             )
-        filled = _Filling(self, states)
-        for row in self.rows:
-            filled.add(row)
-        successor, output, readings = filled.complete() if dont_care == "completed" else filled.forbid()
+        cells, said = self._fill_cells()
+        if dont_care == "completed":
+            whole = {what: (target, word.replace("-", "0")) for (target, word), what in said.items()}
+            if np.any(cells == UNDEFINED):
+                whole[UNDEFINED] = UNDEFINED, "0" * self.num_outputs
+        else:
+            whole = {what: pair for pair, what in said.items() if pair[0] != UNDEFINED and "-" not in pair[1]}
+        readings = sorted({word for _, word in whole.values()}) or [next(iter(said))[1]]
+        place = {word: y for y, word in enumerate(readings)}
+        # What is said by its number, -1 being the last place; then of each cell.
+        successor, output = np.full((2, len(said) + 1), UNDEFINED, dtype=np.int32)
+        for what, (target, word) in whole.items():
+            successor[what], output[what] = target, place[word]
+        successor = successor[cells]
+        if dont_care == "completed":
+            np.copyto(successor, np.arange(len(states), dtype=np.int32)[:, None], where=successor == UNDEFINED)
         return Machine(
             states=states,
             actions=tuple(map("".join, product("01", repeat=self.num_inputs))),
-            readings=readings,
+            readings=tuple(readings),
             successor=successor,
-            output=output,
+            output=output[cells],
             initial=(0,),
         )
+
+    def _fill_cells(self) -> tuple[IntArray, dict[tuple[int, str], int]]:
+        """The number of what is said of every state and input, and what the numbers mean: a next state and an output.
+
+        So a line is one assignment; two lines about one cell must agree. Where nothing is said the number is -1.
+        """
+        number = {name: s for s, name in enumerate(self.states)}
+        cells = np.full((len(number), *[2] * self.num_inputs), UNDEFINED, dtype=np.int32)
+        said: dict[tuple[int, str], int] = {}
+        for row in self.rows:
+            s = slice(None) if row.state is None else number[row.state]
+            view = cells[(s, *(slice(None) if bit == "-" else int(bit) for bit in row.inputs), ...)]
+            target = UNDEFINED if row.target is None else number[row.target]
+            what = said.setdefault((target, row.output), len(said))
+            if np.any((view != UNDEFINED) & (view != what)):
+                fail(f"{self.where}:{row.line}", "an earlier line says something else about this input and state")
+            view[...] = what
+        return cells.reshape(len(number), -1), said
 
 
 def parse_kiss2(text: str, where: str) -> KissTable:
@@ -104,14 +139,14 @@ def parse_kiss2(text: str, where: str) -> KissTable:
     for line, fields in _lines(text):
         here = f"{where}:{line}"
         if fields[0] in sizes or (fields[0] == ".r" and resets):
-            _fail(here, f"{fields[0]} is said a second time; leave one of the two")
+            fail(here, f"{fields[0]} is said a second time; leave one of the two")
         if fields[0] in {".i", ".o", *_COUNTS}:
             sizes[fields[0]] = _read_size(fields, here)
         elif fields[0] == ".r":
-            resets[line] = fields[1] if len(fields) == 2 else _fail(here, "one state is needed after .r")
+            resets[line] = fields[1] if len(fields) == 2 else fail(here, "one state is needed after .r")
         elif fields[0].startswith("."):
             if fields[0] not in _IGNORED:
-                _fail(here, f"{fields[0][:20]!r} is not known; KISS2 has .i .o .p .s .r .e")
+                fail(here, f"{fields[0][:20]!r} is not known; KISS2 has .i .o .p .s .r .e")
         else:
             rows.append(_read_row(fields, line, sizes, here))
     if not rows:
@@ -134,13 +169,9 @@ def write_kiss2(machine: Machine) -> str:
     pairs.append(("state", states, machine.states))
     renamed = [f"# {what} {short} {name!r}" for what, new, old in pairs for short, name in zip(new, old, strict=True)]
     legend = renamed if any(new != old for _, new, old in pairs) else []
-    defined: list[tuple[int, int]] = [(int(s), int(a)) for s, a in np.argwhere(machine.successor != UNDEFINED)]
-    table = [
-        f"{actions[a]} {states[s]} {states[machine.successor[s, a]]} {readings[machine.output[s, a]]}"
-        for s, a in defined
-    ]
+    table = [f"{actions[a]} {states[s]} {states[t]} {readings[y]}" for s, a, y, t in machine.cells()]
     # A state without transitions is named by a line that leaves everything open.
-    silent = sorted(set(range(machine.num_states)) - {s for s, _ in defined})
+    silent = np.flatnonzero(~machine.defined.any(axis=1)).tolist()
     table += [f"{actions[0]} {states[s]} * {'-' * len(readings[0])}" for s in silent]
     head = [f".i {len(actions[0])}", f".o {len(readings[0])}", f".p {len(table)}", f".s {machine.num_states}"]
     reset = [f".r {states[s]}" for s in machine.initial]
@@ -160,56 +191,9 @@ def _read(text: str, where: str, options: Options) -> Read:
 _DONT_CARE = Option(
     "dont_care", "dont_care is for KISS2 files; other models have no don't-cares", ("forbidden", "completed")
 )
+"""What a problem says about don't-cares; the first word is the safe one, as nothing is made up."""
 KISS2 = Format("KISS2", (".kiss2", ".kiss"), _read, write_kiss2, (Machine,), (_DONT_CARE,))
-
-
-@final
-class _Filling:
-    """What is said of every cell while lines are put into the table; two lines about one cell must agree.
-
-    A cell holds the number of what is said, a next state and an output, so that a line is one assignment, and so is
-    every question about all cells. Cells of which nothing is said hold -1, which as an index is the last place.
-    """
-
-    def __init__(self, table: KissTable, states: tuple[str, ...]) -> None:
-        self.where, self.number = table.where, {name: s for s, name in enumerate(states)}
-        self.shape = (len(states), 1 << table.num_inputs)
-        self.zeros = "0" * table.num_outputs
-        self.cells = np.full((len(states), *[2] * table.num_inputs), UNDEFINED, dtype=np.int32)
-        self.said: dict[tuple[int, str], int] = {}
-
-    def add(self, row: KissRow) -> None:
-        s = slice(None) if row.state is None else self.number[row.state]
-        view = self.cells[(s, *(slice(None) if bit == "-" else int(bit) for bit in row.inputs), ...)]
-        target = UNDEFINED if row.target is None else self.number[row.target]
-        what = self.said.setdefault((target, row.output), len(self.said))
-        if np.any((view != UNDEFINED) & (view != what)):
-            _fail(f"{self.where}:{row.line}", "an earlier line says something else about this input and state")
-        view[...] = what
-
-    def forbid(self) -> tuple[IntArray, IntArray, tuple[str, ...]]:
-        """The tables of successors and outputs, and the readings; what is open is not defined."""
-        whole = {what: pair for pair, what in self.said.items() if pair[0] != UNDEFINED and "-" not in pair[1]}
-        readings = sorted({word for _, word in whole.values()}) or [next(iter(self.said))[1]]
-        place = {word: y for y, word in enumerate(readings)}
-        successor, output = np.full((2, len(self.said) + 1), UNDEFINED, dtype=np.int32)
-        for what, (target, word) in whole.items():
-            successor[what], output[what] = target, place[word]
-        cells = self.cells.reshape(self.shape)
-        return successor[cells], output[cells], tuple(readings)
-
-    def complete(self) -> tuple[IntArray, IntArray, tuple[str, ...]]:
-        """The same; what is open is 0, or the state itself."""
-        cells = self.cells.reshape(self.shape)
-        words = [word.replace("-", "0") for _, word in self.said]
-        silent = [self.zeros] if np.any(cells == UNDEFINED) else []
-        readings = sorted({*words, *silent})
-        place = {word: y for y, word in enumerate(readings)}
-        output = np.array([*map(place.__getitem__, words), place.get(self.zeros, UNDEFINED)], dtype=np.int32)
-        successor = np.array([*(target for target, _ in self.said), UNDEFINED], dtype=np.int32)[cells]
-        stay = np.arange(self.shape[0], dtype=np.int32)[:, None]
-        np.copyto(successor, stay, where=successor == UNDEFINED)
-        return successor, output[cells], tuple(readings)
+"""Both suffixes occur."""
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -221,23 +205,23 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
 
 def _read_size(fields: list[str], here: str) -> int:
     if len(fields) != 2 or not fields[1].isascii() or not fields[1].isdigit() or len(fields[1]) > 9:
-        _fail(here, f"a number is needed after {fields[0]}")
+        fail(here, f"a number is needed after {fields[0]}")
     size, limit = int(fields[1]), {".i": MAX_INPUT_BITS, ".o": MAX_OUTPUT_BITS}.get(fields[0], 10**9)
     if not 1 <= size <= limit:
-        _fail(here, f"{fields[0]} is {size}; 1 to {limit} are read")
+        fail(here, f"{fields[0]} is {size}; 1 to {limit} are read")
     return size
 
 
 def _read_row(fields: list[str], line: int, sizes: dict[str, int], here: str) -> KissRow:
     if ".i" not in sizes or ".o" not in sizes:
-        _fail(here, "the table begins before .i and .o say how many bits inputs and outputs have")
+        fail(here, "the table begins before .i and .o say how many bits inputs and outputs have")
     if len(fields) != 4:
-        _fail(here, f"{len(fields)} fields; a line is INPUT STATE NEXT OUTPUT")
+        fail(here, f"{len(fields)} fields; a line is INPUT STATE NEXT OUTPUT")
     inputs, state, target, output = fields
     _check_bits("input", inputs, sizes[".i"], here)
     _check_bits("output", output, sizes[".o"], here)
     if state == "-":
-        _fail(here, "'-' is no present state; name one, or write * for every one")
+        fail(here, "'-' is no present state; name one, or write * for every one")
     return KissRow(line, inputs, None if state == "*" else state, None if target in "*-" else target, output)
 
 
@@ -246,10 +230,8 @@ def _find_reset(rows: list[KissRow], resets: dict[int, str], where: str) -> str:
     named = dict.fromkeys(name for row in rows for name in (row.state, row.target) if name is not None)
     for line, reset in resets.items():
         if named and reset not in named:
-            _fail(
-                f"{where}:{line}",
-                f"no line of the table names the reset state {reset[:40]!r}{did_you_mean(reset[:80], named)}",
-            )
+            hint = did_you_mean(reset[:80], named)
+            fail(f"{where}:{line}", f"no line of the table names the reset state {reset[:40]!r}{hint}")
         return reset
     first = next((row.state for row in rows if row.state is not None), None)
     if first is None:
@@ -259,7 +241,7 @@ def _find_reset(rows: list[KissRow], resets: dict[int, str], where: str) -> str:
 
 def _check_bits(name: str, word: str, size: int, here: str) -> None:
     if len(word) != size or not _BITS.issuperset(word):
-        _fail(here, f"the {name} {word[:40]!r} must be {size} of the signs 0, 1 and -")
+        fail(here, f"the {name} {word[:40]!r} must be {size} of the signs 0, 1 and -")
 
 
 def _check_counts(table: KissTable, sizes: dict[str, int]) -> None:
@@ -275,7 +257,3 @@ def _as_bits(names: tuple[str, ...]) -> tuple[str, ...]:
         return names
     width = max(1, (len(names) - 1).bit_length())
     return tuple(format(i, f"0{width}b") for i in range(len(names)))
-
-
-def _fail(here: str, problem: str) -> NoReturn:
-    raise FileError(f"{here}: {problem}")

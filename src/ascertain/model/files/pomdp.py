@@ -33,7 +33,7 @@ from typing import NoReturn, final
 from ascertain.errors import FileError, LimitError
 from ascertain.model.files import Format, Option, Read
 from ascertain.model.files.json_text import named
-from ascertain.model.files.pomdp_rows import InexactRows, LawRow, settle_row, show_sum
+from ascertain.model.files.pomdp_rows import InexactRows, LawRow, settle_row, show_sum, write_decimal
 from ascertain.model.files.pomdp_syntax import MAX_KEPT, RESERVED, PomdpParser
 from ascertain.model.hidden import HiddenModel, JointLaw, make_belief
 from ascertain.types import Action, State
@@ -174,6 +174,7 @@ class _Joining:
 # ---------------------------------------------------------------------------------------------------------- writing
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\Z", re.ASCII)
+"""Names that every reader of the format takes."""
 
 
 def write_pomdp(model: HiddenModel) -> str:
@@ -189,7 +190,7 @@ def write_pomdp(model: HiddenModel) -> str:
         for i, name in enumerate(names)
     ]
     head = ["discount: 1.0", "values: reward"]
-    head += [f"{what}: {_list(used)}" for what, used in words.items()]
+    head += [f"{what}: {len(used) if used[0] == '0' else ' '.join(used)}" for what, used in words.items()]
     head += [f"start: {_row(dict(belief), model.num_states)}" for belief in model.initial]
     table = _tables(model, words["states"], words["actions"])
     return "\n".join([*legend, *head, *table, "R: * : * : * : * 0", ""])
@@ -231,25 +232,13 @@ def _factor(model: HiddenModel, s: State, a: Action, seen: dict[State, LawRow]) 
 def _words(names: tuple[str, ...]) -> tuple[str, ...]:
     """The names themselves where the format allows them, else their numbers."""
     plain = all(_PLAIN.match(name) and name not in RESERVED for name in names)
-    return names if plain else tuple(str(i) for i in range(len(names)))
-
-
-def _list(words: tuple[str, ...]) -> str:
-    return str(len(words)) if words[0] == "0" else " ".join(words)
+    return names if plain else tuple(map(str, range(len(names))))
 
 
 def _row(row: LawRow, width: int) -> str:
-    return " ".join(_number(row.get(c, Fraction(0))) for c in range(width))
-
-
-def _number(value: Fraction) -> str:
-    """As a decimal of at most nine digits, or as a fraction."""
-    for digits in range(10):
-        scaled = value * 10**digits
-        if scaled.denominator == 1:
-            whole = f"{int(scaled):0{digits + 1}d}"
-            return f"{whole[: len(whole) - digits]}.{whole[len(whole) - digits :]}" if digits else whole
-    return str(value)
+    """Numbers as decimals of at most nine digits, or as fractions."""
+    numbers = [row.get(c, Fraction(0)) for c in range(width)]
+    return " ".join(write_decimal(p, 9) or str(p) for p in numbers)
 
 
 _INEXACT_ROWS = Option(
@@ -257,6 +246,7 @@ _INEXACT_ROWS = Option(
     "inexact_rows is for .POMDP files; the rows of other models sum to one",
     ("refused", "renormalised"),
 )
+"""What a problem says about rows that were rounded; the first word is the safe one, as nothing is changed."""
 POMDP = Format(
     "Cassandra's POMDP",
     (".pomdp",),
@@ -265,3 +255,4 @@ POMDP = Format(
     (HiddenModel,),
     (_INEXACT_ROWS,),
 )
+"""Hidden models whose readings depend on the state entered alone."""

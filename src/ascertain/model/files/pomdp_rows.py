@@ -15,6 +15,7 @@ from ascertain.model.hidden import sum_exactly
 from ascertain.rational import have_small_denominator
 
 InexactRows: TypeAlias = Literal["refused", "renormalised"]
+"""What becomes of a row that does not sum to one by a rounding error."""
 LawRow: TypeAlias = dict[int, Fraction]
 """By next state, or by reading: its probability, zeros left out."""
 Describe: TypeAlias = Callable[[int, int], str]
@@ -84,13 +85,11 @@ class LawTable:
         errors: dict[int, Fraction] = {}
         for key, row in self.rows.items():
             if id(row) not in errors:
-                errors[id(row)] = settle_row(row, lambda key=key: self._name(key, describe), inexact)
+                here = f"{self.where}:{self.line[key]}: {self.letter}: "
+                errors[id(row)] = settle_row(row, lambda key=key, here=here: here + describe(*key), inexact)
         changed = {row for row, error in errors.items() if error}
         number = sum(id(row) in changed for row in self.rows.values()) if changed else 0
         return number, max(errors.values(), default=Fraction(0))
-
-    def _name(self, key: tuple[int, int], describe: Describe) -> str:
-        return f"{self.where}:{self.line[key]}: {self.letter}: {describe(*key)}"
 
 
 def settle_row(row: LawRow, here: Callable[[], str], inexact: InexactRows) -> Fraction:
@@ -115,8 +114,16 @@ def settle_row(row: LawRow, here: Callable[[], str], inexact: InexactRows) -> Fr
 
 def show_sum(total: Fraction) -> str:
     """A sum as people write it: as a decimal where that is short and exact, else as a fraction or nearly."""
-    for digits in range(13):
-        scaled = total * 10**digits
-        if scaled.denominator == 1:
-            return f"{float(total):.{digits}f}" if digits else str(total)
+    if (decimal := write_decimal(total, 12)) is not None:
+        return decimal
     return str(total) if max(total.as_integer_ratio()) < 10**12 else f"about {float(total):.12g}"
+
+
+def write_decimal(value: Fraction, most: int) -> str | None:
+    """A number of at least 0 as a decimal, of at most so many digits after the point; None where it is none."""
+    for digits in range(most + 1):
+        scaled = value * 10**digits
+        if scaled.denominator == 1:
+            whole = f"{int(scaled):0{digits + 1}d}"
+            return f"{whole[:-digits]}.{whole[-digits:]}" if digits else whole
+    return None

@@ -5,6 +5,7 @@ Line ends mean nothing in it; the line that a word stands in is kept for error m
 
 from __future__ import annotations
 
+import math
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +13,8 @@ from fractions import Fraction
 from typing import NoReturn, final
 
 from ascertain.errors import FileError, LimitError
-from ascertain.model.files.json_text import find_repeated, near
+from ascertain.model.abstract import find_repeated
+from ascertain.model.files.json_text import near
 from ascertain.model.files.pomdp_rows import LawRow, LawTable
 from ascertain.model.files.text import cut
 from ascertain.rational import rational_field
@@ -22,14 +24,19 @@ MAX_NAMES = 100_000
 MAX_CELLS = 100_000
 """States times actions, each with a law of its own, which takes microseconds to check."""
 _CERTAIN = Fraction(1)
+"""One object for all rows of an identity, as products are remembered by object."""
 PREAMBLE = ("discount", "values", "states", "actions", "observations", "start")
+"""What a file says once, before its tables."""
 RESERVED = (*PREAMBLE, "T", "O", "R", "include", "exclude", "uniform", "identity", "reset", "reward", "cost")
 """Words that cannot be names."""
 MAX_KEPT = 10_000
 """Numbers whose value is kept, as tables repeat a few; a table of different ones must not fill the memory."""
 _WORD = re.compile(r"[:*]|[^\s:*#]+")
+"""A word: a sign by itself, or all up to the next sign, blank or comment."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\Z|\d+/\d+\Z", re.ASCII)
+"""A number as C's readers take it, or a fraction."""
 _WHOLE = re.compile(r"\d{1,9}\Z", re.ASCII)
+"""A number that counts, of few enough digits to be computed with."""
 
 
 @final
@@ -282,10 +289,7 @@ class PomdpParser:
             given += 1
         if given == 1:
             tokens.fail("a reward names an action and a state at least, as in R: action : state : next : reading 1")
-        number = 1
-        for sort in sorts[given:]:
-            number *= self.size(sort)
-        for _ in range(number):
+        for _ in range(math.prod(map(self.size, sorts[given:]))):
             tokens.take_number("a reward")
         self.num_rewards += 1
 

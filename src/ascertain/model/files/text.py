@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
 from stat import S_ISDIR, S_ISREG
-from typing import Any
+from typing import Any, NoReturn
 
 from ascertain.errors import FileError
 
@@ -22,6 +22,7 @@ MAX_BYTES = 128 * 2**20
 MAX_PARTS = 100
 """Between the dots of one key of TOML: far more than any key of ours has, and still read at once."""
 _LONG_KEY = re.compile(rf"(?:\.[ \t]*+(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+){{{MAX_PARTS}}}")
+"""The parts of a key that has more than MAX_PARTS."""
 
 
 def read_text(path: str | Path) -> str:
@@ -72,17 +73,26 @@ def _near(path: Path) -> str:
     return f"; did you mean {alike[0]!r}?" if alike else ""
 
 
+def fail(where: str, problem: str) -> NoReturn:
+    """Refuse a file; `where` is its name, with the line where that is known."""
+    raise FileError(f"{where}: {problem}")
+
+
 def cut(text: str, most: int) -> str:
     """The text for an error message, cut where it has more characters."""
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
-def write_whole(path: str | Path, data: bytes) -> None:
-    """Write beside the place first and then put it there, so that no one ever sees half a file."""
+def write_whole(path: str | Path, data: bytes, *, only_writer: bool = False) -> None:
+    """Write beside the place first and then put it there, so that no one ever sees half a file.
+
+    The only writer of a file always writes beside it under the same name, so that a crash leaves nothing behind, and
+    its folder is synchronised too, so that the file outlives a power failure.
+    """
     target = Path(os.path.realpath(path))
-    beside = target.with_name(f".{target.name}.{token_hex(4)}.part")
+    beside = target.with_name(f"{target.name}.part" if only_writer else f".{target.name}.{token_hex(4)}.part")
     try:
-        with beside.open("xb") as stream:
+        with beside.open("wb" if only_writer else "xb") as stream:
             try:
                 stream.write(data)
                 stream.flush()
@@ -90,6 +100,12 @@ def write_whole(path: str | Path, data: bytes) -> None:
                 beside.replace(target)
             finally:
                 beside.unlink(missing_ok=True)
+        if only_writer:
+            folder = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
     except OSError as error:
         raise FileError(f"{path}: the file cannot be written ({error.strerror}); choose another place") from None
 
