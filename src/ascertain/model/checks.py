@@ -21,6 +21,11 @@ def count_missing(model: AbstractListed) -> int:
     return int(np.count_nonzero(~model.defined))
 
 
+def list_missing(model: AbstractListed, most: int) -> list[tuple[State, Action]]:
+    """The first (state, action) pairs that are not defined, at most so many."""
+    return [(int(s), int(a)) for s, a in np.argwhere(~model.defined)[:most]]
+
+
 def unsound_laws(model: AbstractListed) -> list[tuple[State, Action, Fraction]]:
     """Where probabilities do not sum to one, and to what they sum; none in a model that was built here, as models are
     checked when they are made."""

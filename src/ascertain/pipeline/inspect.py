@@ -22,6 +22,9 @@ from ascertain.quotients.obstruction import Obstruction, find_obstruction
 from ascertain.quotients.quotient import take_quotient
 from ascertain.quotients.refinement import refine
 
+NAMED = 20
+"""Stuck states and missing transitions that are named: enough to see what they have in common."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -51,8 +54,8 @@ def inspect(what: AbstractModel | Problem | str | Path) -> Inspected:
         try:
             read = read_with_notes(what)
             what, facts, notes = read.model.as_model(), read.facts, read.notes
-        except NotAModel:
-            what = read_any_problem(what)
+        except NotAModel as problem:
+            what = read_any_problem(what, problem.text)
     if isinstance(what, Problem):  # a problem holds a model and a question, and both are looked at
         quotient = take_quotient(what.listed_question)
         obstruction = find_obstruction(what.listed_question)
@@ -66,12 +69,15 @@ def _model_facts(model: AbstractModel) -> dict[str, Any]:
     listed = model.listed
     if listed is None:  # its states are too many to look at
         return model.size_facts()
+    stuck = checks.stuck_states(listed)
     return {
         **model.size_facts(),
         "missing_transitions": checks.count_missing(listed),
+        "first_missing": [[listed.states[s], model.actions[a]] for s, a in checks.list_missing(listed, NAMED)],
         "unreachable_states": len(checks.unreachable_states(listed)),
         "useless_actions": [model.actions[a] for a in checks.useless_actions(listed)],
-        "stuck_states": len(checks.stuck_states(listed)),
+        "stuck_states": len(stuck),
+        "first_stuck": [listed.states[s] for s in stuck[:NAMED]],
         "laws_sum_to_one": not checks.unsound_laws(listed),
         "strongly_connected": checks.is_strongly_connected(listed),
     }

@@ -131,10 +131,10 @@ def read_problem(path: str | Path) -> Problem:
     return read_any_problem(path).require_machine()
 
 
-def read_any_problem(path: str | Path) -> Problem:
-    """Read, check and pose the problem of a file."""
+def read_any_problem(path: str | Path, text: str | None = None) -> Problem:
+    """Read, check and pose the problem of a file; `text` is what it holds, where that has been read already."""
     path = Path(path)
-    data = parse_toml(read_text(path), str(path), parse_float=str)
+    data = parse_toml(read_text(path) if text is None else text, str(path), parse_float=str)
     try:
         return _pose(path, data)
     except FileError:

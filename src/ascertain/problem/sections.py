@@ -111,10 +111,10 @@ def _window(window: Mapping[str, Any], key: str) -> tuple[int, int]:
 
 
 def _words(value: Any, command: str) -> tuple[str | tuple[str, ...], ...]:
-    if not isinstance(value, list):
-        raise TaskError(f'[operation] alternatives: {command!r} must be a list, such as ["SHUT", ""]')
+    if not isinstance(value, list | str):
+        raise TaskError(f'[operation] alternatives: {command!r} must be a list, such as ["SHUT", ""], or one of them')
     words: list[str | tuple[str, ...]] = []
-    for word in cast("list[Any]", value):
+    for word in [value] if isinstance(value, str) else cast("list[Any]", value):
         names: list[Any] = cast("list[Any]", word) if isinstance(word, list) else [word]
         if not all(isinstance(name, str) for name in names):
             raise TaskError(f"[operation] alternatives: {command!r} must list commands as text")

@@ -45,6 +45,11 @@ def _print(file: Path, inspected: Inspected) -> None:
     facts = inspected.facts()
     rows = [(name.replace("_", " "), _show(value)) for name, value in facts.items() if name not in _APART]
     print_table(str(file), rows)
+    missing = [f"{action} in {state}" for state, action in facts.get("first_missing", ())]
+    for what, names in (("missing transitions", missing), ("stuck states", facts.get("first_stuck", ()))):
+        if names:
+            rest = facts[what.replace(" ", "_")] - len(names)
+            print_line(f"{what.capitalize()}: {shorten([*names, *[''] * rest])}.")
     for remark in inspected.notes if inspected.quotient is None else ():
         print_line(f"Note: {remark}.")
     if inspected.obstruction is not None:
@@ -62,7 +67,7 @@ def _print(file: Path, inspected: Inspected) -> None:
         print_line(f"No two hypotheses with different labels are obstructed; {rest}.")
 
 
-_APART = {"obstruction", "notes"}
+_APART = {"obstruction", "notes", "first_missing", "first_stuck"}
 """What is told below the table."""
 
 

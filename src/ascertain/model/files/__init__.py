@@ -73,6 +73,11 @@ class Format:
 class NotAModel(FileError):
     """A file whose suffix models share with other things, and which is one of those: a problem file in TOML."""
 
+    def __init__(self, message: str, text: str) -> None:
+        super().__init__(message)
+        self.text = text
+        """What the file holds, so that it need not be read again."""
+
 
 MAX_CELLS = 2**25
 """States times actions; each table of a model then takes at most an eighth of a gibibyte."""

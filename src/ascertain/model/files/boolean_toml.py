@@ -45,7 +45,7 @@ def parse_boolean(text: str, where: str) -> BooleanPlant:
     try:
         return plant_from_data(data, where)
     except FileError as error:
-        raise error if "bits" in data else NotAModel(str(error)) from None
+        raise error if "bits" in data else NotAModel(str(error), text) from None
 
 
 def parse_table(data: dict[str, Any], where: str) -> AnyModel:
@@ -78,7 +78,7 @@ def write_boolean(plant: BooleanPlant) -> str:
 
 def _read(text: str, where: str, _: Options) -> Read:
     if "bits" not in text and "model" in text:  # most problem files: they need not be parsed to be told apart
-        raise NotAModel(f"{where}: 'bits' is missing; a Boolean plant needs it")
+        raise NotAModel(f"{where}: 'bits' is missing; a Boolean plant needs it", text)
     return Read(parse_boolean(text, where))
 
 
