@@ -20,7 +20,7 @@ def test_a_tutorial_runs_and_shows_what_it_prints(path: Path, tmp_path: Path) ->
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     page = render(path, tmp_path)
     assert page.startswith("# ")
-    assert page.count("\n```text\n") >= 3  # a tutorial shows results, cell by cell
+    assert page.count("\n``` { .text .output }\n") >= 3  # a tutorial shows results, cell by cell
 
 
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)

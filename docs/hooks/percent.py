@@ -62,7 +62,7 @@ def render(path: Path, folder: Path) -> str:
             if value is not None and html is None:
                 printed += f"{value!r}\n"
             if printed:
-                parts.append(f"```text\n{printed}```")
+                parts.append(f"``` {{ .text .output }}\n{printed}```")
             if html is not None:
                 parts.append(f'<div class="shown">\n{html()}\n</div>')
     return "\n\n".join(parts) + "\n"
