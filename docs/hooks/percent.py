@@ -39,11 +39,12 @@ def read_cells(text: str) -> list[Cell]:
 def run_code(source: str, name: str, scope: dict[str, object]) -> tuple[str, object]:
     """Run a cell; what it printed, and the value of its last line if that is an expression, as a notebook shows it."""
     body = ast.parse(source, name).body
-    last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+    last = body[-1] if body else None
+    shown = ast.Expression(last.value) if isinstance(last, ast.Expr) else None
     printed = io.StringIO()
     with redirect_stdout(printed):
-        exec(compile(ast.Module(body, []), name, "exec"), scope)  # noqa: S102  # our own tutorials
-        value = None if last is None else eval(compile(ast.Expression(last.value), name, "eval"), scope)  # noqa: S307
+        exec(compile(ast.Module(body if shown is None else body[:-1], []), name, "exec"), scope)  # noqa: S102  # our own tutorials
+        value = None if shown is None else eval(compile(shown, name, "eval"), scope)  # noqa: S307
     return printed.getvalue(), value
 
 
