@@ -18,12 +18,12 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from ascertain.certificate.chain import commitment_record
 from ascertain.certificate.claims.run import run_claim
 from ascertain.certificate.write import write_certificate
 from ascertain.live.journal import Journal
 from ascertain.live.session import run_session
 from ascertain.observer.banks import OperationBank
+from ascertain.observer.records import commitment_record
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import start_observer
 from ascertain.plant.simulated import SimulatedPlant

@@ -23,6 +23,8 @@ KINDS = {
     *("BooleanNetwork", "Question", "AbstractQuestion", "Task", "PlantTask", "HiddenTask"),
     *("Problem", "HiddenProblem", "AnyProblem"),
 }
+SUFFIXES = (".py", ".pyi")
+"""The vocabulary is a stub."""
 NOT_CODE = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
 }
@@ -40,14 +42,18 @@ def main() -> None:
 
 def read_tree() -> dict[str, str]:
     source = ROOT / "src"
-    return {path.relative_to(source).as_posix(): path.read_text("utf-8") for path in source.rglob("*.py")}
+    return {
+        path.relative_to(source).as_posix(): path.read_text("utf-8")
+        for path in source.rglob("*.py*")
+        if path.suffix in SUFFIXES
+    }
 
 
 def read_revision(revision: str) -> dict[str, str]:
     command = ["git", "archive", revision, "src"]
     archive = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-        members = [m for m in files.getmembers() if m.name.endswith(".py")]
+        members = [m for m in files.getmembers() if m.name.endswith(SUFFIXES)]
         return {m.name.removeprefix("src/"): files.extractfile(m).read().decode() for m in members}
 
 
@@ -55,7 +61,7 @@ def measure(sources: dict[str, str]) -> dict[str, int]:
     """The figures of one package."""
     total: Counter[str] = Counter({"files": len(sources)})
     importers: Counter[str] = Counter()
-    modules = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in sources}
+    modules = {name.rsplit(".", 1)[0].removesuffix("/__init__").replace("/", ".") for name in sources}
     for text in sources.values():
         tree = ast.parse(text)
         importers.update(imported(tree) & modules)

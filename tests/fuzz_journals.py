@@ -11,7 +11,6 @@ from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 
-from ascertain.certificate.chain import START, commitment_record, hash_record
 from ascertain.errors import TaskError
 from ascertain.live.journal import Journal
 from ascertain.live.record_store import PAGE, TABLE
@@ -19,6 +18,7 @@ from ascertain.live.resume import resume_observer
 from ascertain.live.session import run_session
 from ascertain.model.named import register
 from ascertain.observer.banks import HypothesesBank
+from ascertain.observer.records import START, commitment_record, hash_record
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import start_observer
 from ascertain.plant.simulated import SimulatedPlant

@@ -25,11 +25,11 @@ from zlib import crc32
 import numpy as np
 
 from ascertain.bank.calibration_file import Calibration, read_calibration, write_calibration
-from ascertain.certificate.chain import START, hash_record
 from ascertain.errors import PlantFault, TaskError
 from ascertain.model import Machine, NoisyMachine
 from ascertain.model.expression import parse_expression
 from ascertain.model.files import read_model
+from ascertain.observer.records import START, hash_record
 from ascertain.plant.channel import Channel
 from ascertain.plant.line_plant import LinePlant
 from ascertain.problem.observer import pose_observer

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from ascertain.certificate.chain import commitment_record
 from ascertain.errors import FileError
 from ascertain.live.journal import Journal
 from ascertain.live.resume import Resumed, resume_observer
 from ascertain.live.session import Run, resume_plant, run_session
 from ascertain.model.named import register
 from ascertain.observer.banks import HypothesesBank
+from ascertain.observer.records import commitment_record
 from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.observer.staged import Observer, start_observer
 from ascertain.plant.abstract import AbstractPlant

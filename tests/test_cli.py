@@ -336,3 +336,80 @@ def test_nothing_at_all_is_answered_with_help() -> None:
     done = run()
     assert done.returncode == 0
     assert "solve" in done.stdout
+
+
+@pytest.mark.parametrize(("file", "code"), [("leak.toml", 0), ("serviced.toml", 1)])
+def test_a_reader_that_goes_changes_nothing(file: str, code: int) -> None:
+    command = [sys.executable, "-m", "ascertain", "solve", str(VALVE / file)]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert running.stdout is not None
+    running.stdout.close()  # before anything is written
+    assert running.wait(timeout=120) == code
+    assert running.stderr is not None
+    assert b"Traceback" not in running.stderr.read()
+    running.stderr.close()
+
+
+@pytest.mark.parametrize("module", ["ascertain.cli.main", "typer", "numpy"])
+def test_an_interrupt_while_modules_load_is_clean(tmp_path: Path, module: str) -> None:
+    # A module of this name that interrupts its own process stands first on the path.
+    folder = tmp_path / "first"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(
+        "import builtins, os, signal\n"
+        "original = builtins.__import__\n"
+        "def load(name, *rest, **more):\n"
+        f"    if name == {module!r}:\n"
+        "        builtins.__import__ = original\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return original(name, *rest, **more)\n"
+        "builtins.__import__ = load\n"
+    )
+    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "ascertain", "solve", str(VALVE / "leak.toml")]
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (130, "ascertain: interrupted\n")
+
+
+def test_help_keeps_what_stands_in_brackets() -> None:
+    assert "section [operation] names" in " ".join(run("bank", "--help").stdout.split())
+
+
+def test_usage_errors_point_to_the_help_of_the_verb() -> None:
+    assert complaint("solve", VALVE / "leak.toml", "--nonsense").endswith("see `ascertain solve --help`")
+    assert complaint("slove").endswith("see `ascertain --help`")
+
+
+def test_the_shell_completes_verbs() -> None:
+    environment = {
+        **os.environ,
+        "_ASCERTAIN_COMPLETE": "complete_bash",
+        "COMP_WORDS": "ascertain fin",
+        "COMP_CWORD": "1",
+    }
+    command = [sys.executable, "-m", "ascertain"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=120)
+    assert done.stdout.split() == ["fingerprint"]
+
+
+def test_solve_names_the_verbs_for_noise() -> None:
+    sentence = complaint("solve", ROOT / "examples" / "plants" / "lamp.toml")
+    assert "`ascertain bounds`" in sentence
+    assert "`ascertain observe`" in sentence
+
+
+def test_simulate_solves_by_itself_and_counts_runs() -> None:
+    assert len(answer("simulate", VALVE / "leak.toml")["walks"]) == 16
+    facts = answer("simulate", VALVE / "leak.toml", "--runs", 200)
+    assert (facts["runs"], facts["wrong"]["count"]) == (200, 0)
+    shown = run("simulate", VALVE / "leak.toml", "--runs", 200).stdout
+    assert "mean cost" in shown
+    assert "█" in shown
+    assert "--runs" in complaint("simulate", VALVE / "leak.toml", "--runs", 0)
+
+
+def test_every_verb_and_certificate_points_to_what_is_guaranteed() -> None:
+    for verb in ("solve", "observe", "verify", "calibrate"):
+        assert "docs/guarantees.md" in run(verb, "--help").stdout, verb
+    assert "docs/guarantees.md" in run("solve", VALVE / "leak.toml").stdout

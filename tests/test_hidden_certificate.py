@@ -16,12 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.certificate import certificate_data
-from ascertain.certificate.chain import commitment_record
 from ascertain.certificate.claims.run import run_claim
 from ascertain.evidence.evidence import Step
 from ascertain.live.recorder import Notebook
 from ascertain.live.session import run_session
 from ascertain.observer.banks import HypothesesBank
+from ascertain.observer.records import commitment_record
 from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.observer.staged import start_observer
 from ascertain.plant.faults import InDoubt, Missing

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from ascertain.certificate.chain import commitment_record
 from ascertain.evidence.evidence import Doubts
 from ascertain.live.journal import Journal
 from ascertain.live.resume import resume_observer
 from ascertain.live.session import run_session
 from ascertain.observer.banks import HypothesesBank
+from ascertain.observer.records import commitment_record
 from ascertain.observer.settings import POLICIES, ObserverSettings, PolicyName
 from ascertain.observer.staged import start_observer
 from ascertain.plant.abstract import AbstractPlant

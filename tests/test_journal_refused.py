@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from ascertain.certificate.chain import START, commitment_record, hash_record
 from ascertain.errors import FileError
 from ascertain.live import record_store
 from ascertain.live.journal import Journal
+from ascertain.observer.records import START, commitment_record, hash_record
 from tests.journal_runs import (
     MAKE_BANK,
     crash_after,

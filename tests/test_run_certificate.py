@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from ascertain.certificate.chain import bank_hash, commitment_record, hash_records, scored_bank
 from ascertain.certificate.claims.run import run_claim
 from ascertain.certificate.write import write_certificate
 from ascertain.errors import CertificateError
@@ -25,6 +24,7 @@ from ascertain.live.journal import Journal
 from ascertain.live.session import Run, run_session
 from ascertain.model.named import register
 from ascertain.observer.banks import HypothesesBank
+from ascertain.observer.records import bank_hash, commitment_record, hash_records, scored_bank
 from ascertain.observer.settings import POLICIES, ObserverSettings, PolicyName
 from ascertain.observer.staged import start_observer
 from ascertain.plant.abstract import AbstractPlant

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from ascertain.certificate.chain import Cause
 from ascertain.errors import PlantFault, TaskError
 from ascertain.live import faults as live_faults
 from ascertain.live.faults import FaultPolicy, Heard, ask_plant, fault_kind
@@ -22,6 +21,7 @@ from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.build import machine_from_transitions
 from ascertain.model.noisy import with_flip
 from ascertain.observer.banks import HypothesesBank
+from ascertain.observer.records import Cause
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Observer, start_observer
 from ascertain.observer.stages import Event

@@ -1,298 +1,31 @@
 """Certified active observability: the cheapest experiment that settles a question about a plant, with proof.
 
-The vocabulary, in reading order. Names are resolved when they are first used, so that importing `ascertain` is quick;
-type checkers and editors see the imports that stand first. A test holds the two lists together.
+The vocabulary stands in `__init__.pyi`, in reading order, one import a line. Type checkers and editors read it there;
+at run time a name is imported from its home when it is first used, so that importing `ascertain` is quick.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
-from ascertain.version import __version__ as __version__
+def __getattr__(name: str) -> object:
+    """A name of the vocabulary, or `__all__`."""
+    from importlib import import_module
 
-if TYPE_CHECKING:
-    # what the plant is
-    from ascertain.model.machine import Machine as Machine
-    from ascertain.model.noisy import NoisyMachine as NoisyMachine
-    from ascertain.model.boolean import BooleanPlant as BooleanPlant
-    from ascertain.model.network import BooleanNetwork as BooleanNetwork
-    from ascertain.model.hidden import HiddenModel as HiddenModel
-    from ascertain.model.build import machine_from_transitions as machine_from_transitions
-    from ascertain.model.build import with_reset as with_reset
-    from ascertain.model.build import restrict as restrict
-    from ascertain.model.build import forbid_entering as forbid_entering
-    from ascertain.model.build import complete as complete
-    from ascertain.model.union import union as union
-    from ascertain.model.product import product as product
-    from ascertain.model.noisy import with_flip as with_flip
-    from ascertain.model.hidden import as_hidden as as_hidden
-    from ascertain.model.named import register as register
-    from ascertain.model.named import shift_register as shift_register
-    from ascertain.model.files import read_model as read_model
-    from ascertain.model.files import write_model as write_model
-    from ascertain.model.files.aalpy import from_aalpy as from_aalpy
-    from ascertain.model.files.aalpy import to_aalpy as to_aalpy
-    from ascertain.model.checks import count_missing as count_missing
-    from ascertain.model.checks import unsound_laws as unsound_laws
-    from ascertain.model.checks import useless_actions as useless_actions
-    from ascertain.model.checks import stuck_states as stuck_states
-    from ascertain.model.checks import unreachable_states as unreachable_states
-    from ascertain.model.checks import is_strongly_connected as is_strongly_connected
-
-    # what is to be ascertained
-    from ascertain.task.task import Task as Task
-    from ascertain.task.plant_task import PlantTask as PlantTask
-    from ascertain.task.hidden_task import HiddenTask as HiddenTask
-    from ascertain.task.pose import pose as pose
-    from ascertain.task.plant_task import pose_plant as pose_plant
-    from ascertain.task.hidden_task import pose_hidden as pose_hidden
-    from ascertain.task.pose import Reset as Reset
-    from ascertain.task.pose import Pattern as Pattern
-    from ascertain.task.pose import Log as Log
-    from ascertain.problem.problem import Problem as Problem
-    from ascertain.problem.problem import read_problem as read_problem
-    from ascertain.problem.problem import read_any_problem as read_any_problem
-
-    # the roads: one call from a question to a result
-    from ascertain.pipeline.settle import settle as settle
-    from ascertain.pipeline.settle import Settled as Settled
-    from ascertain.pipeline.bound import bound as bound
-    from ascertain.pipeline.bound import Bounds as Bounds
-    from ascertain.pipeline.observe import observe as observe
-    from ascertain.pipeline.observe import Observed as Observed
-    from ascertain.pipeline.fingerprint import fingerprint as fingerprint
-    from ascertain.pipeline.fingerprint import Fingerprinted as Fingerprinted
-    from ascertain.pipeline.fingerprint import explain_transcript as explain_transcript
-    from ascertain.pipeline.compile import compile_operation as compile_operation
-    from ascertain.pipeline.compile import CompiledOperation as CompiledOperation
-
-    # what cannot matter
-    from ascertain.quotients.quotient import take_quotient as take_quotient
-    from ascertain.quotients.hidden import take_hidden_quotient as take_hidden_quotient
-    from ascertain.quotients.separation import separating_word as separating_word
-    from ascertain.quotients.obstruction import find_obstruction as find_obstruction
-    from ascertain.quotients.obstruction import find_hidden_obstruction as find_hidden_obstruction
-    from ascertain.quotients.fingerprint import pose_fingerprint as pose_fingerprint
-
-    # how well it can be done
-    from ascertain.search.exact import solve as solve
-    from ascertain.search.solution import Solved as Solved
-    from ascertain.search.solution import Unsolvable as Unsolvable
-    from ascertain.search.solution import Bounded as Bounded
-    from ascertain.bounds.information import bound_by_information as bound_by_information
-    from ascertain.bounds.program import bound_by_program as bound_by_program
-    from ascertain.planning.two_sided import bound_both_sides as bound_both_sides
-    from ascertain.planning.two_sided import TwoSidedBounds as TwoSidedBounds
-
-    # what to do
-    from ascertain.policy.automaton import Automaton as Automaton
-    from ascertain.policy.table import Table as Table
-    from ascertain.policy.product import Product as Product
-    from ascertain.policy.evaluate import evaluate as evaluate
-    from ascertain.policy.combination import evaluate_product as evaluate_product
-    from ascertain.report.drawing import draw_policy as draw_policy
-
-    # how sure we are
-    from ascertain.task.bank import Bank as Bank
-    from ascertain.task.bank import nominal_bank as nominal_bank
-    from ascertain.task.bank import uniform_bank as uniform_bank
-    from ascertain.task.bank import weighted_bank as weighted_bank
-    from ascertain.evidence.worlds import ListWorld as ListWorld
-    from ascertain.evidence.worlds import MachineWorld as MachineWorld
-    from ascertain.evidence.boolean_world import BooleanWorld as BooleanWorld
-    from ascertain.evidence.hidden_world import HiddenWorld as HiddenWorld
-    from ascertain.evidence.trigger import Trigger as Trigger
-    from ascertain.evidence.probing import FixedSchedule as FixedSchedule
-    from ascertain.evidence.probing import round_robin as round_robin
-    from ascertain.evidence.probing import Separating as Separating
-    from ascertain.evidence.belief_probing import SeparatingBeliefs as SeparatingBeliefs
-    from ascertain.evidence.audit import audit as audit
-
-    # what may have happened
-    from ascertain.bank.operation import Operation as Operation
-    from ascertain.problem.operation import pose_operation as pose_operation
-    from ascertain.bank.compile import compile_bank as compile_bank
-    from ascertain.bank.shells import bank_shells as bank_shells
-
-    # the decision
-    from ascertain.observer.settings import ObserverSettings as ObserverSettings
-    from ascertain.problem.observer import pose_observer as pose_observer
-    from ascertain.observer.staged import start_observer as start_observer
-    from ascertain.observer.staged import Observer as Observer
-    from ascertain.observer.staged import Act as Act
-    from ascertain.policy.verdict import Certified as Certified
-    from ascertain.policy.verdict import Abstained as Abstained
-
-    # the plant, and doing it
-    from ascertain.plant.abstract import AbstractPlant as AbstractPlant
-    from ascertain.plant.simulated import SimulatedPlant as SimulatedPlant
-    from ascertain.plant.simulated import SimulatedHiddenPlant as SimulatedHiddenPlant
-    from ascertain.plant.replayed import ReplayedPlant as ReplayedPlant
-    from ascertain.plant.manual import ManualPlant as ManualPlant
-    from ascertain.plant.aalpy_sul import SulPlant as SulPlant
-    from ascertain.plant.aalpy_sul import machine_sul as machine_sul
-    from ascertain.problem.plants import open_plant as open_plant
-    from ascertain.live.walk import walk_policy as walk_policy
-    from ascertain.live.session import run_session as run_session
-    from ascertain.live.session import Run as Run
-    from ascertain.live.journal import Journal as Journal
-    from ascertain.live.resume import resume_observer as resume_observer
-
-    # what convinces a stranger
-    from ascertain.certificate.claims.run import run_claim as run_claim
-    from ascertain.certificate import write_certificate as write_certificate
-
-    # what goes wrong
-    from ascertain.errors import AscertainError as AscertainError
-    from ascertain.errors import ModelError as ModelError
-    from ascertain.errors import TaskError as TaskError
-    from ascertain.errors import FileError as FileError
-    from ascertain.errors import CertificateError as CertificateError
-    from ascertain.errors import PlantFault as PlantFault
-    from ascertain.errors import LimitError as LimitError
-
-_HOME = {
-    # what the plant is
-    "Machine": "model.machine",
-    "NoisyMachine": "model.noisy",
-    "BooleanPlant": "model.boolean",
-    "BooleanNetwork": "model.network",
-    "HiddenModel": "model.hidden",
-    "machine_from_transitions": "model.build",
-    "with_reset": "model.build",
-    "restrict": "model.build",
-    "forbid_entering": "model.build",
-    "complete": "model.build",
-    "union": "model.union",
-    "product": "model.product",
-    "with_flip": "model.noisy",
-    "as_hidden": "model.hidden",
-    "register": "model.named",
-    "shift_register": "model.named",
-    "read_model": "model.files",
-    "write_model": "model.files",
-    "from_aalpy": "model.files.aalpy",
-    "to_aalpy": "model.files.aalpy",
-    "count_missing": "model.checks",
-    "unsound_laws": "model.checks",
-    "useless_actions": "model.checks",
-    "stuck_states": "model.checks",
-    "unreachable_states": "model.checks",
-    "is_strongly_connected": "model.checks",
-    # what is to be ascertained
-    "Task": "task.task",
-    "PlantTask": "task.plant_task",
-    "HiddenTask": "task.hidden_task",
-    "pose": "task.pose",
-    "pose_plant": "task.plant_task",
-    "pose_hidden": "task.hidden_task",
-    "Reset": "task.pose",
-    "Pattern": "task.pose",
-    "Log": "task.pose",
-    "Problem": "problem.problem",
-    "read_problem": "problem.problem",
-    "read_any_problem": "problem.problem",
-    # the roads: one call from a question to a result
-    "settle": "pipeline.settle",
-    "Settled": "pipeline.settle",
-    "bound": "pipeline.bound",
-    "Bounds": "pipeline.bound",
-    "observe": "pipeline.observe",
-    "Observed": "pipeline.observe",
-    "fingerprint": "pipeline.fingerprint",
-    "Fingerprinted": "pipeline.fingerprint",
-    "explain_transcript": "pipeline.fingerprint",
-    "compile_operation": "pipeline.compile",
-    "CompiledOperation": "pipeline.compile",
-    # what cannot matter
-    "take_quotient": "quotients.quotient",
-    "take_hidden_quotient": "quotients.hidden",
-    "separating_word": "quotients.separation",
-    "find_obstruction": "quotients.obstruction",
-    "find_hidden_obstruction": "quotients.obstruction",
-    "pose_fingerprint": "quotients.fingerprint",
-    # how well it can be done
-    "solve": "search.exact",
-    "Solved": "search.solution",
-    "Unsolvable": "search.solution",
-    "Bounded": "search.solution",
-    "bound_by_information": "bounds.information",
-    "bound_by_program": "bounds.program",
-    "bound_both_sides": "planning.two_sided",
-    "TwoSidedBounds": "planning.two_sided",
-    # what to do
-    "Automaton": "policy.automaton",
-    "Table": "policy.table",
-    "Product": "policy.product",
-    "evaluate": "policy.evaluate",
-    "evaluate_product": "policy.combination",
-    "draw_policy": "report.drawing",
-    # how sure we are
-    "Bank": "task.bank",
-    "nominal_bank": "task.bank",
-    "uniform_bank": "task.bank",
-    "weighted_bank": "task.bank",
-    "ListWorld": "evidence.worlds",
-    "MachineWorld": "evidence.worlds",
-    "BooleanWorld": "evidence.boolean_world",
-    "HiddenWorld": "evidence.hidden_world",
-    "Trigger": "evidence.trigger",
-    "FixedSchedule": "evidence.probing",
-    "round_robin": "evidence.probing",
-    "Separating": "evidence.probing",
-    "SeparatingBeliefs": "evidence.belief_probing",
-    "audit": "evidence.audit",
-    # what may have happened
-    "Operation": "bank.operation",
-    "pose_operation": "problem.operation",
-    "compile_bank": "bank.compile",
-    "bank_shells": "bank.shells",
-    # the decision
-    "ObserverSettings": "observer.settings",
-    "pose_observer": "problem.observer",
-    "start_observer": "observer.staged",
-    "Observer": "observer.staged",
-    "Act": "observer.staged",
-    "Certified": "policy.verdict",
-    "Abstained": "policy.verdict",
-    # the plant, and doing it
-    "AbstractPlant": "plant.abstract",
-    "SimulatedPlant": "plant.simulated",
-    "SimulatedHiddenPlant": "plant.simulated",
-    "ReplayedPlant": "plant.replayed",
-    "ManualPlant": "plant.manual",
-    "SulPlant": "plant.aalpy_sul",
-    "machine_sul": "plant.aalpy_sul",
-    "open_plant": "problem.plants",
-    "walk_policy": "live.walk",
-    "run_session": "live.session",
-    "Run": "live.session",
-    "Journal": "live.journal",
-    "resume_observer": "live.resume",
-    # what convinces a stranger
-    "run_claim": "certificate.claims.run",
-    "write_certificate": "certificate",
-    # what goes wrong
-    "AscertainError": "errors",
-    "ModelError": "errors",
-    "TaskError": "errors",
-    "FileError": "errors",
-    "CertificateError": "errors",
-    "PlantFault": "errors",
-    "LimitError": "errors",
-}
-
-__all__ = ["__version__", *_HOME]  # noqa: PLE0604  # pyright: ignore[reportUnsupportedDunderAll]
-
-
-if not TYPE_CHECKING:  # a type checker would believe that every name exists
-
-    def __getattr__(name: str) -> Any:
-        if name not in _HOME:
-            raise AttributeError(f"module 'ascertain' has no attribute {name!r}")
-        return getattr(import_module(f"ascertain.{_HOME[name]}"), name)
+    home = _homes()
+    if name != "__all__" and name not in home:
+        raise AttributeError(f"module 'ascertain' has no attribute {name!r}")
+    globals()[name] = list(home) if name == "__all__" else getattr(import_module(home[name]), name)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return list(_homes())
+
+
+def _homes() -> dict[str, str]:
+    """The module that each name lives in."""
+    import re
+    from pathlib import Path
+
+    stub = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    return {name: module for module, name in re.findall(r"^from ([\w.]+) import (\w+) as \2$", stub, re.MULTILINE)}

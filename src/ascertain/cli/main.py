@@ -7,11 +7,12 @@ limit, 4 plant fault, 5 internal error, 130 interrupted.
 from __future__ import annotations
 
 import functools
+import io
 import os
 import sys
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, final
 
 import typer
 from typer.exceptions import TyperException
@@ -45,6 +46,9 @@ VERBS: dict[str, Callable[..., None]] = {
     "task": task.command,
 }
 
+EPILOG = "What is guaranteed, and what is assumed: docs/guarantees.md"
+"""Stands below the help of every verb."""
+
 
 def guarded(verb: Callable[..., None]) -> Callable[..., None]:
     """The verb with every way it can end turned into one sentence on standard error and an exit code."""
@@ -59,9 +63,6 @@ def guarded(verb: Callable[..., None]) -> Callable[..., None]:
             raise _end(str(reason), reason.exit_code) from None
         except KeyboardInterrupt:
             raise _end("interrupted", 130) from None
-        except BrokenPipeError:
-            # Whoever read our output has gone; the interpreter must not complain about that at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as reason:
             # Files are read and written with errors of their own, so this is standard output.
             raise _end(f"the answer cannot be written: {reason.strerror}", 2) from None
@@ -74,6 +75,33 @@ def guarded(verb: Callable[..., None]) -> Callable[..., None]:
             raise _end(where, 5) from None
 
     return run
+
+
+@final
+class _Output(io.FileIO):
+    """Standard output whose reader may go (`| head`): what is then written is lost, and the verb ends as it would.
+
+    Any other failure is an error once; what is left in buffers is lost, so that Python does not complain again at exit.
+    """
+
+    failed = False
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return len(data) if self.failed else super().write(data)
+        except BrokenPipeError:
+            return len(data)
+        except OSError:
+            self.failed = True
+            raise
+
+
+def _outlive_reader() -> None:
+    """Let standard output be read by whoever likes for as long as they like."""
+    if sys.stdout:  # None where it was closed before we began
+        raw = io.BufferedWriter(_Output(sys.stdout.fileno(), "w", closefd=False))
+        encoding, errors, lines = sys.stdout.encoding, sys.stdout.errors, sys.stdout.isatty()
+        sys.stdout = io.TextIOWrapper(raw, encoding=encoding, errors=errors, line_buffering=lines)
 
 
 def _end(sentence: str, code: int) -> typer.Exit:
@@ -100,7 +128,7 @@ def _options(
 def _add_verb(app: typer.Typer, found: EntryPoint) -> None:
     """A verb of another package; where that cannot be imported, one that says so, so that all others still work."""
     try:
-        app.command(found.name)(guarded(found.load()))
+        app.command(found.name, epilog=EPILOG)(guarded(found.load()))
     except Exception as reason:
         sentence = f"the verb {found.name!r} cannot be loaded ({type(reason).__name__}: {reason})"
 
@@ -118,12 +146,12 @@ def build() -> typer.Typer:
         name="ascertain",
         help="Find the cheapest experiment that settles a question about a plant, and prove it.",
         epilog="Start with `ascertain init problem.toml`, then `ascertain inspect problem.toml`.",
-        add_completion=False,
         pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
     )
     app.callback()(_options)
     for name, verb in VERBS.items():
-        app.command(name)(guarded(verb))
+        app.command(name, epilog=EPILOG)(guarded(verb))
     for found in sorted(entry_points(group="ascertain.verbs"), key=lambda found: found.name):
         _add_verb(app, found)
     return app
@@ -131,13 +159,14 @@ def build() -> typer.Typer:
 
 def main() -> NoReturn:
     """Run the command line; what was typed wrongly gets one sentence too."""
+    _outlive_reader()
     try:
-        code = build()(sys.argv[1:] or ["--help"], standalone_mode=False)
+        code = build()(sys.argv[1:] or ["--help"], prog_name="ascertain", standalone_mode=False)
     except TyperException as usage:
-        code = usage.exit_code
-        typer.echo(
-            f"ascertain: {' '.join(usage.format_message().split()).rstrip('.')}; see `ascertain --help`", err=True
-        )
+        code, context = usage.exit_code, getattr(usage, "ctx", None)
+        verb = "ascertain" if context is None else context.command_path
+        sentence = " ".join(usage.format_message().split()).rstrip(".")
+        typer.echo(f"ascertain: {sentence}; see `{verb} --help`", err=True)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
         typer.echo("ascertain: interrupted", err=True)

@@ -1,6 +1,6 @@
 """The journal of a run: append-only, each record bound by a hash to all before it, on disk before anything goes on.
 
-An SQLite file holds the records (`certificate/chain.py` says which there are). It is in write-ahead mode with full
+An SQLite file holds the records (`observer/records.py` says which there are). It is in write-ahead mode with full
 synchronisation, and each record is a transaction of its own: when `intent` returns, the intent outlives a crash, and
 only then is the action sent. Beside it FILE.head, written whole after each record, keeps the number of records and the
 head of their chain, so that
@@ -21,10 +21,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self, final
 
-from ascertain.certificate.chain import START, Cause, Record, hash_record, verdict_record
 from ascertain.errors import FileError, TaskError
 from ascertain.live.record_store import RecordStore
 from ascertain.live.recorder import AbstractRecorder
+from ascertain.observer.records import START, Cause, Record, hash_record, verdict_record
 from ascertain.policy.verdict import Verdict
 
 _HEAD = re.compile(r"(0|[1-9][0-9]{0,9}) ([0-9a-f]{64})\n")

@@ -10,10 +10,10 @@ import sqlite3
 from pathlib import Path
 from typing import Any, cast, final
 
-from ascertain.certificate.chain import Record
 from ascertain.errors import FileError
 from ascertain.model.files.json_text import named, parse_json
 from ascertain.model.files.text import MAX_BYTES
+from ascertain.observer.records import Record
 from ascertain.task.canonical import canonical_bytes
 
 TABLE = "CREATE TABLE record (number INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT NOT NULL)"

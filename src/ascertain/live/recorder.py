@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
-from ascertain.certificate.chain import (
+from ascertain.observer.banks import CompileEffort
+from ascertain.observer.records import (
     Cause,
     Record,
     bank_hash,
@@ -17,7 +18,6 @@ from ascertain.certificate.chain import (
     stage_record,
     verdict_record,
 )
-from ascertain.observer.banks import CompileEffort
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stages import Event
 from ascertain.policy.verdict import Verdict

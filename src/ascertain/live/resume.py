@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
-from ascertain.certificate.chain import Cause, Record, commitment_record, verdict_record
 from ascertain.errors import FileError, TaskError
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
+from ascertain.observer.records import Cause, Record, commitment_record, verdict_record
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, Observer, start_observer
 from ascertain.task.bank import Bank

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
-from ascertain.certificate.chain import Cause
 from ascertain.errors import PlantFault
 from ascertain.evidence.evidence import Step
 from ascertain.live.faults import FaultPolicy, Heard, ask_plant
 from ascertain.live.recorder import AbstractRecorder
+from ascertain.observer.records import Cause
 from ascertain.observer.staged import Act, Observer
 from ascertain.plant.abstract import AbstractPlant, as_plant
 from ascertain.policy.verdict import Abstained, Verdict

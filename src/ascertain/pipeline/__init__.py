@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from ascertain.kernels._jit import tell_long_compiling as tell_long_compiling
+
 Tell: TypeAlias = Callable[[str], None]
 """Hears remarks and what is being done, a sentence each."""
 

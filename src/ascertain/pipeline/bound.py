@@ -36,7 +36,6 @@ from ascertain.planning.hardest_pair import (
 from ascertain.planning.two_sided import TwoSidedBounds, bound_both_sides
 from ascertain.policy.chain import follow
 from ascertain.problem.problem import Problem, as_problem
-from ascertain.quotients.lift import lift_hypotheses
 from ascertain.quotients.obstruction import Obstruction
 from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.rational import rational_field
@@ -279,7 +278,7 @@ def _claim_lower(quotient: Quotient, pairwise: PairwiseBound) -> tuple[list[dict
     """The pairwise and the program bound, as claims about the hypotheses of the task itself."""
     task, claims = quotient.task, list[dict[str, Any]]()
     if pairwise.pair is not None:
-        h, g = (int(lift_hypotheses(quotient, k)[0]) for k in pairwise.pair)
+        h, g = (quotient.members(k)[0] for k in pairwise.pair)
         pairwise = replace(pairwise, pair=(h, g))
         claims.append(information_claim(pairwise, task.alpha, task.beta))
     program = bound_by_program(task, pairwise=pairwise)

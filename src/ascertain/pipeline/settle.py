@@ -22,7 +22,7 @@ from ascertain.problem.problem import Problem, as_problem
 from ascertain.quotients.obstruction import Obstruction, find_obstruction
 from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.search.exact import Prove, SearchProgress, solve
-from ascertain.search.solution import Bounded, Objective, Solution, Solved, StopReason, Unsolvable
+from ascertain.search.solution import Bounded, Objective, SearchStats, Solution, Solved, StopReason, Unsolvable
 from ascertain.task.canonical import fraction_text
 from ascertain.task.task import Task, check_task
 from ascertain_check import Verdict
@@ -79,6 +79,11 @@ class Settled:
                 found.setdefault(key, self.task.model.states[int(s)])
         return tuple(found.values())
 
+    @property
+    def stats(self) -> SearchStats:
+        """What the search took."""
+        return self.solution.stats
+
     def facts(self) -> dict[str, Any]:
         """The result as plain data, which is what `solve --json` prints."""
         (lower, upper), policy = self.interval, self.policy
@@ -89,7 +94,7 @@ class Settled:
             "upper": fraction_text(upper),
             "policy": None if policy is None else named_policy_data(self.task, policy),
             "stats": {
-                **asdict(self.solution.stats),
+                **asdict(self.stats),
                 "nodes": None if policy is None else policy.size,
                 "depth": None if policy is None else policy.depth,
             },

@@ -1,8 +1,18 @@
-"""Simulate: walk a policy on simulated plants and see what it asks, reads, answers and costs."""
+"""Simulate: walk a policy on simulated plants and see what it asks, reads, answers and costs.
+
+question -> policy, given or found -> one walk for each hypothesis, or many runs with drawn truths and their statistics
+"""
 
 from __future__ import annotations
 
+import random
+from bisect import bisect
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from math import sqrt
 from pathlib import Path
 from typing import Any, cast, final
 
@@ -10,6 +20,8 @@ from ascertain.errors import FileError, TaskError
 from ascertain.live.walk import Walk, walk_policy
 from ascertain.model.files.json_text import NotStrict, decode_json
 from ascertain.model.files.text import read_text
+from ascertain.pipeline.bound import bound
+from ascertain.pipeline.settle import settle
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.plain import parse_policy
 from ascertain.policy.policy import AbstractPolicy
@@ -19,6 +31,8 @@ from ascertain.task.task import Task
 
 MAX_WALKS = 1000
 """Hypotheses that are walked when none is named: more would fill the screen for minutes."""
+MAX_RUNS = 10**7
+"""Some hours of runs; whoever asks for more has made a typing mistake."""
 
 
 @final
@@ -62,31 +76,159 @@ class Simulated:
         return {"walks": [walk.facts() for walk in self.walks]}
 
 
+@final
+@dataclass(frozen=True)
+class Rate:
+    """How often something happened in many runs."""
+
+    count: int
+    runs: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Clopper and Pearson's: at least 95 % of such intervals hold the true probability, whatever it is."""
+        from scipy.special import betaincinv  # noqa: PLC0415  # loading it takes longer than most simulations
+
+        k, n = self.count, self.runs
+        low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, 0.025))
+        return low, 1.0 if k == n else float(betaincinv(k + 1, n - k, 0.975))
+
+    def facts(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"count": self.count, "rate": self.count / self.runs, "interval": list(self.interval)}
+
+
+@final
+@dataclass(frozen=True)
+class SimulatedRuns:
+    """What a policy does in many runs, each on a plant whose truth was drawn from the hypotheses."""
+
+    costs: Mapping[Fraction, int]
+    """How many runs took each cost, ascending."""
+    wrong: Rate
+    abstained: Rate
+
+    @property
+    def num_runs(self) -> int:
+        """How many runs there were."""
+        return self.wrong.runs
+
+    @property
+    def mean_cost(self) -> Fraction:
+        """Of all runs."""
+        return sum((cost * n for cost, n in self.costs.items()), Fraction(0)) / self.num_runs
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean cost; the true mean is within 1.96 of these in about 95 % of such simulations."""
+        spread = sum((cost - self.mean_cost) ** 2 * n for cost, n in self.costs.items())
+        return sqrt(spread / max(1, self.num_runs - 1) / self.num_runs)
+
+    def facts(self) -> dict[str, Any]:
+        """The runs as plain data, which is what `simulate --runs --json` prints."""
+        return {
+            "runs": self.num_runs,
+            "mean_cost": str(self.mean_cost),
+            "standard_error": self.standard_error,
+            "wrong": self.wrong.facts(),
+            "abstained": self.abstained.facts(),
+            "costs": [[str(cost), n] for cost, n in self.costs.items()],
+        }
+
+
 def simulate(
     task: Task | Problem | str | Path,
-    policy: AbstractPolicy[Any] | str | Path,
+    policy: AbstractPolicy[Any] | str | Path | None = None,
     *,
     state: str | None = None,
     seed: int = 0,
 ) -> Simulated:
     """Walk a policy on a plant that begins in `state`, or on one for each hypothesis in turn.
 
-    `policy` is a policy, or the file that `ascertain solve --json` wrote. Noisy readings are drawn with `seed`.
+    `policy` is a policy, or the file that `ascertain solve --json` wrote; without one it is looked for: the cheapest
+    without noise, the best that `bound` certifies with noise. Noisy readings are drawn with `seed`.
     """
-    where = "this task"
-    if not isinstance(task, Task):
-        problem = as_problem(task)
-        task, where = problem.task, str(problem.path)
-    plan = read_policy_file(Path(policy), task) if isinstance(policy, str | Path) else policy
-    starts: list[int] = task.state[:MAX_WALKS].tolist()
+    posed = _pose(task, policy)
+    starts: list[int] = posed.task.state[:MAX_WALKS].tolist()
     if state is not None:
-        starts = [task.model.state_named(state, "--state")]
-    try:
-        return Simulated(tuple(_walk(task, plan, start, seed) for start in starts))
-    except TaskError as reason:
-        if not isinstance(policy, str | Path):
-            raise
-        raise FileError(f"{policy}: {reason}; it is not a policy for {where}") from None
+        starts = [posed.task.model.state_named(state, "--state")]
+    return Simulated(tuple(posed.walk(start, seed) for start in starts))
+
+
+def simulate_runs(
+    task: Task | Problem | str | Path,
+    policy: AbstractPolicy[Any] | str | Path | None = None,
+    *,
+    runs: int,
+    state: str | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> SimulatedRuns:
+    """Walk a policy in many runs, and count what they cost and how often they were wrong or abstained.
+
+    Each run draws its truth from the hypotheses, by the weights of the problem where it has some, or begins in `state`;
+    it draws truth and noise by `seed` and its number. The other parameters are those of `simulate`. `progress` hears
+    how many runs of how many are done.
+    """
+    if not 1 <= runs <= MAX_RUNS:
+        raise TaskError(f"--runs: {runs} is not understood; write a number from 1 to {MAX_RUNS}")
+    posed = _pose(task, policy)
+    states: list[int] = posed.task.state.tolist()
+    reached = list(accumulate(map(float, posed.weights)))
+    costs: Counter[Fraction] = Counter()
+    wrong = abstained = 0
+    start = None if state is None else posed.task.model.state_named(state, "--state")
+    for k in range(runs):
+        chance = random.Random(f"run {k} of {seed}")  # noqa: S311  a simulation must be repeatable, not secret
+        drawn = states[bisect(reached, chance.random() * reached[-1])] if start is None else start
+        done = posed.walk(drawn, chance.getrandbits(63))
+        costs[done.walk.cost] += 1
+        wrong += done.right is False
+        abstained += not done.is_certified
+        if progress is not None:
+            progress(k + 1, runs)
+    return SimulatedRuns(dict(sorted(costs.items())), Rate(wrong, runs), Rate(abstained, runs))
+
+
+@final
+@dataclass(frozen=True)
+class _Posed:
+    """A task, a policy for it, how likely each hypothesis is, and what a misfit between the first two is called."""
+
+    task: Task
+    policy: AbstractPolicy[Any]
+    weights: tuple[Fraction, ...]
+    misfit: str | None
+
+    def walk(self, start: int, seed: int) -> SimulatedWalk:
+        try:
+            return _walk(self.task, self.policy, start, seed)
+        except TaskError as reason:
+            if self.misfit is None:
+                raise
+            raise FileError(self.misfit.format(reason)) from None
+
+
+def _pose(task: Task | Problem | str | Path, policy: AbstractPolicy[Any] | str | Path | None) -> _Posed:
+    where, weights = "this task", ()
+    if not isinstance(task, Task):  # a problem or its file
+        problem = as_problem(task)
+        task, where, weights = problem.task, str(problem.path), problem.weights
+    weights = weights or (Fraction(1),) * task.num_hypotheses
+    if isinstance(policy, str | Path):
+        plan = read_policy_file(Path(policy), task)
+        return _Posed(task, plan, weights, f"{policy}: {{}}; it is not a policy for {where}")
+    return _Posed(task, _find_policy(task, where) if policy is None else policy, weights, None)
+
+
+def _find_policy(task: Task, where: str) -> AbstractPolicy[Any]:
+    """The best policy that is known for a task."""
+    found = bound(task).policy if task.model.is_noisy else settle(task, prove="never").policy
+    if found is None:
+        raise TaskError(f"{where}: no policy is found that settles the question, so there is nothing to simulate")
+    if not hasattr(found, "decide"):
+        raise TaskError(f"{where}: the best policy is a tree of tests, which cannot be simulated yet; give --policy")
+    return found
 
 
 def _walk(task: Task, policy: AbstractPolicy[Any], start: int, seed: int) -> SimulatedWalk:

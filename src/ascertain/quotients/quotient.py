@@ -37,6 +37,10 @@ class Quotient(AbstractQuotient):
     edge_visits: int
     """How many transitions were looked at while refining."""
 
+    def members(self, reduced_hypothesis: int) -> list[int]:
+        """The original hypotheses that one of the reduced task stands for, ascending."""
+        return np.flatnonzero(self.hypothesis_class == reduced_hypothesis).tolist()
+
     def named_words(self) -> Iterator[tuple[tuple[int, int], list[str] | None]]:
         actions = self.reduced.model.actions
         for pair, word in separating_words(self.reduced.model):

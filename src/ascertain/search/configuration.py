@@ -117,7 +117,10 @@ def build_arena(task: Task, *, mean: bool = False, distances: PairDistances | No
     """
     model = task.model
     if not model.is_exact:
-        raise TaskError("the exact solver takes machines without noise; this task is on a noisy one")
+        raise TaskError(
+            "the exact solver takes machines without noise; this task is on a noisy one: `ascertain bounds` says "
+            "what it costs at a stated risk, `ascertain observe` runs it"
+        )
     class_of = list_reachable(model, task.state)
     bits = max(len(task.labels) - 1, 1).bit_length()
     if len(class_of) << bits >= 2**31:

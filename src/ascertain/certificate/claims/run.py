@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ascertain.certificate.chain import bank_data, hash_records
 from ascertain.errors import CertificateError
 from ascertain.evidence.evidence import Step
+from ascertain.observer.records import bank_data, hash_records
 from ascertain.observer.stages import FALLBACK, MIXTURE, NOMINAL, Acceptance
 from ascertain.task.canonical import task_hash
 from ascertain.task.question import AbstractQuestion

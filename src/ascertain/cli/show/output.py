@@ -19,6 +19,9 @@ SCHEMA_VERSION = 1
 WIDEST = 240
 """Columns that a table may take where there is no terminal."""
 
+LONGEST = 60
+"""Characters of a name in a list: six of them are a few lines on a terminal."""
+
 
 def print_json(verb: str, data: Mapping[str, Any]) -> None:
     """The answer of a verb as one JSON object on standard output."""
@@ -50,6 +53,12 @@ def print_line(text: str) -> None:
     console.print(plain(text), soft_wrap=not console.is_terminal)
 
 
+def print_verdict(verdict: object) -> None:
+    """What the checker says of a certificate, and where to read what that means."""
+    print_line(f"Certificate: {verdict}")
+    print_line("What it proves and what it assumes: docs/guarantees.md")
+
+
 def note(text: str) -> None:
     """A remark on standard error, where it does not disturb what is piped on."""
     sys.stderr.write(f"note: {plain(text)}\n")
@@ -61,6 +70,7 @@ def plain(value: object) -> Text:
 
 
 def shorten(names: Sequence[str], most: int = 6) -> str:
-    """A list of names on one line: the first few, and how many more there are."""
+    """A list of names on one line: the first few, long ones cut, and how many more there are."""
     rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+    shown = (name if len(name) <= LONGEST else f"{name[: LONGEST - 3]}..." for name in names[:most])
+    return ", ".join(shown) + (f" and {rest} more" if rest > 0 else "")

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 from ascertain.cli.show.output import note
 
 if TYPE_CHECKING:
-    from ascertain.search.exact import SearchProgress
-    from ascertain.search.solution import SearchStats
+    from ascertain.pipeline.settle import SearchProgress, SearchStats
 
 
 def announce_compilation() -> None:
     """Say so when kernels have been compiling for some seconds, and what for."""
-    from ascertain.kernels._jit import tell_long_compiling
+    from ascertain.pipeline import tell_long_compiling
 
     tell_long_compiling(
         lambda what, folder: note(f"compiling {what} for this machine; this happens once, it is kept in {folder}")

@@ -62,7 +62,7 @@ def save_drawing(path: Path | None, settled: Settled, title: str) -> None:
     above = [
         ("objective", f"{facts['objective']} cost"),
         ("cost of this experiment", facts["upper"]),
-        ("no experiment is cheaper than", facts["lower"]),
+        ("lower bound", facts["lower"]),
         ("nodes, depth", f"{policy.size}, {policy.depth}"),
         ("certificate", facts["certificate"] or "none"),
     ]

@@ -95,7 +95,7 @@ def _draw(path: Path, found: Bounds) -> None:
 
 
 def _print(problem: Path, found: Bounds) -> None:
-    from ascertain.cli.show.output import print_line, print_table
+    from ascertain.cli.show.output import print_line, print_table, print_verdict
 
     risk = f"alpha = {found.question.alpha}, beta = {found.question.beta}"
     if found.vacuous:
@@ -120,7 +120,7 @@ def _print(problem: Path, found: Bounds) -> None:
         print_line(f"Hardest pair: {h!r} (label {labels[0]!r}) against {g!r} (label {labels[1]!r}).")
         print_line(f"Why: {found.hardest.why}.")
     if found.verdict is not None:
-        print_line(f"Certificate: {found.verdict}")
+        print_verdict(found.verdict)
 
 
 def _rows(found: Bounds) -> list[tuple[str, str, str]]:

@@ -64,7 +64,7 @@ def command(
 
 
 def _print(found: Fingerprinted) -> None:
-    from ascertain.cli.show.output import print_line, print_table
+    from ascertain.cli.show.output import print_line, print_table, print_verdict
     from ascertain.cli.show.solutions import print_policy
 
     settled, facts = found.settled, found.facts()
@@ -80,7 +80,7 @@ def _print(found: Fingerprinted) -> None:
         if settled.policy.depth:
             print_line("Any other reading: none of these.")
     if settled.verdict is not None:
-        print_line(f"Certificate: {settled.verdict}")
+        print_verdict(settled.verdict)
 
 
 def _print_explained(explained: Explained) -> None:

@@ -50,7 +50,7 @@ def _print(file: Path, inspected: Inspected) -> None:
     if inspected.obstruction is not None:
         print_line(f"Obstructed: {inspected.obstruction.sentence}.")
         groups = inspected.obstruction.groups
-        names = [f"{{{', '.join(group)}}}" if len(group) > 1 else "".join(group) for group in groups]
+        names = [f"{{{' or '.join(group)}}}" for group in groups]
         finest = "The finest question" if facts["about"] == "start" else "A question"
         print_line(f"{finest} that is not obstructed has the labels: {shorten(names)}.")
     elif inspected.quotient is not None:

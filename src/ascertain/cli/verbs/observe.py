@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ascertain.cli.options import AsJson, CertificateFile, ProblemFile
-from ascertain.plant import list_kinds
+from ascertain.problem import list_kinds
 
 if TYPE_CHECKING:
     from ascertain.pipeline.observe import Observed
@@ -107,7 +107,7 @@ def command(
 
 
 def _print(observed: Observed, dry_run: bool) -> None:
-    from ascertain.cli.show.output import print_line, print_table
+    from ascertain.cli.show.output import print_line, print_table, print_verdict
 
     facts = observed.facts()
     if dry_run and facts["verdict"] is None:
@@ -117,6 +117,7 @@ def _print(observed: Observed, dry_run: bool) -> None:
     rows = [(key, facts[key]) for key in ("readings", "actions", "cost", "alpha", "policy", "stage")]
     rows += [("faults met", len(facts["faults"]))] if facts["faults"] else []
     rows += [("state now", facts["current_state"])] if facts["current_state"] is not None else []
-    rows += [("certificate", facts["certificate"])] if facts["certificate"] is not None else []
     rows += [("truth", facts["truth"])] if "truth" in facts else []
     print_table("run", rows)
+    if facts["certificate"] is not None:
+        print_verdict(facts["certificate"])

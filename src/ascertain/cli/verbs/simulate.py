@@ -2,41 +2,94 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ascertain.cli.options import AsJson, ProblemFile
 
+if TYPE_CHECKING:
+    from ascertain.pipeline.simulate import SimulatedRuns
+
+
+BARS, WIDTH = 20, 40
+"""Lines of the histogram and characters of its longest bar: it fits a terminal of 80 columns without scrolling."""
+
 
 def command(
     problem: ProblemFile,
     policy: Annotated[
-        Path, typer.Option("--policy", metavar="FILE", help="What `ascertain solve PROBLEM --json` printed.")
-    ],
+        Path | None,
+        typer.Option(
+            "--policy", metavar="FILE", help="What `ascertain solve PROBLEM --json` printed; else it is solved first."
+        ),
+    ] = None,
     state: Annotated[
         str | None, typer.Option("--state", help="The true state; without it every hypothesis is tried in turn.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="For noisy readings.")] = 0,
+    runs: Annotated[
+        int | None,
+        typer.Option("--runs", metavar="N", help="Do N runs with truths drawn from the hypotheses, and count."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="For noisy readings and drawn truths.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Walk a policy on simulated plants: what it asks, what it reads, what it answers, what that costs.
 
-    Exit code 1 when an answer is wrong, 3 when the policy abstains somewhere.
+    With --runs: the mean cost, how often it is wrong or abstains, and a histogram of costs. Exit code 1 when an answer
+    is wrong, 3 when the policy abstains somewhere; with --runs 0 in any case.
 
-    Example:  ascertain solve problem.toml --json > plan.json;  ascertain simulate problem.toml --policy plan.json
+    Example:  ascertain simulate problem.toml --runs 10000
     """
+    from ascertain.cli.show.counting import counting
     from ascertain.cli.show.output import print_json
     from ascertain.cli.show.problems import load_problem
-    from ascertain.pipeline.simulate import simulate
+    from ascertain.pipeline.simulate import simulate, simulate_runs
 
-    simulated = simulate(load_problem(problem), policy, state=state, seed=seed)
+    posed = load_problem(problem)
+    if runs is not None:
+        with counting("runs") as progress:
+            counted = simulate_runs(posed, policy, runs=runs, state=state, seed=seed, progress=progress)
+        print_json("simulate", counted.facts()) if as_json else _print_runs(counted)
+        return
+    simulated = simulate(posed, policy, state=state, seed=seed)
     print_json("simulate", simulated.facts()) if as_json else _print(simulated.facts()["walks"])
     if any(walk.right is False for walk in simulated.walks):
         raise typer.Exit(1)
     if not all(walk.is_certified for walk in simulated.walks):
         raise typer.Exit(3)
+
+
+def _print_runs(counted: SimulatedRuns) -> None:
+    from ascertain.cli.show.output import print_line, print_table
+
+    error = counted.standard_error
+    rows = [("mean cost", f"{float(counted.mean_cost):.4g}", f"± {1.96 * error:.2g}")]
+    for name, rate in (("wrong answers", counted.wrong), ("abstentions", counted.abstained)):
+        low, high = rate.interval
+        rows.append((name, f"{rate.count:,}", f"{low:.2g} to {high:.2g}"))
+    print_table(f"{counted.num_runs:,} runs", rows, ("", "measured", "95 % interval"))
+    bars = _gather(counted.costs)
+    most = max(n for _, n in bars)
+    width = max(len(cost) for cost, _ in bars)
+    print_line("Runs by cost:")
+    for cost, n in bars:
+        print_line(f"  {cost:>{width}} {'█' * round(WIDTH * n / most):<{WIDTH}} {n:,}".rstrip())
+
+
+def _gather(costs: Mapping[Fraction, int]) -> list[tuple[str, int]]:
+    """The histogram: every cost by itself, or in ranges of equal width where there are more than BARS."""
+    if len(costs) <= BARS:
+        return [(str(cost), n) for cost, n in costs.items()]
+    low, high = min(costs), max(costs)
+    counts = [0] * BARS
+    for cost, n in costs.items():
+        counts[min(BARS - 1, int((cost - low) / (high - low) * BARS))] += n
+    edges = [float(low + (high - low) * i / BARS) for i in range(BARS + 1)]
+    return [(f"{edges[i]:.4g} to {edges[i + 1]:.4g}", n) for i, n in enumerate(counts)]
 
 
 def _print(rows: list[dict[str, Any]]) -> None:

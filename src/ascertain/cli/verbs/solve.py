@@ -43,7 +43,7 @@ def command(
     check_drawing(draw)
     posed = load_problem(problem)
     refuse_overwriting([draw, *certificate_files(certificate)], posed.sources)
-    if posed.task.alpha or posed.task.beta:
+    if (posed.task.alpha or posed.task.beta) and not posed.task.model.is_noisy:
         note("the exact solver answers without risk: alpha and beta are not used")
     with bounds_closing_in() as progress:
         settled = settle(
@@ -61,7 +61,7 @@ def command(
 
 
 def _print(settled: Settled, problem: Path) -> None:
-    from ascertain.cli.show.output import print_line, shorten
+    from ascertain.cli.show.output import print_line, print_verdict, shorten
     from ascertain.cli.show.solutions import print_policy
 
     facts, policy = settled.facts(), settled.policy
@@ -71,7 +71,8 @@ def _print(settled: Settled, problem: Path) -> None:
         if settled.obstruction is not None:
             print_line(f"Obstructed: {settled.obstruction.sentence}.")
         else:
-            print_line(f"Already these cannot be settled among themselves: {shorten(settled.unsettled, 12)}.")
+            among = f"Already these {len(settled.unsettled)} states cannot be settled among themselves"
+            print_line(f"{among}: {shorten(settled.unsettled)}.")
     elif settled.status == "bounded":
         print_line(f"{problem}: {facts['lower']} <= optimal {facts['objective']} cost <= {facts['upper']}")
         print_line(f"Undecided: stopped by {settled.stopped_by} after {seconds}.")
@@ -83,4 +84,4 @@ def _print(settled: Settled, problem: Path) -> None:
         print_policy(settled)
         print_line(f"{policy.size} nodes, depth {policy.depth}; found in {seconds}.")
     if settled.verdict is not None:
-        print_line(f"Certificate: {settled.verdict}")
+        print_verdict(settled.verdict)

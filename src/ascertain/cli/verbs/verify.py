@@ -34,4 +34,6 @@ def command(
         print_line(str(verdict))
         for sentence in verdict.proved:
             print_line(f"  {sentence}")
+        if verdict.proved:
+            print_line("What this means and what it assumes: docs/guarantees.md")
     raise typer.Exit(verdict.exit_code)

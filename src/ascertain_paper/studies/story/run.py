@@ -14,7 +14,6 @@ from hashlib import sha256
 from typing import Any, final
 
 from ascertain.bank.witness import Witness, find_witnesses
-from ascertain.certificate.chain import commitment_record, hash_records
 from ascertain.certificate.claims.run import run_claim
 from ascertain.certificate.write import certificate_data
 from ascertain.evidence.boolean_world import BooleanWorld
@@ -22,6 +21,7 @@ from ascertain.evidence.evidence import Step
 from ascertain.live.recorder import Notebook
 from ascertain.live.session import Run, run_session
 from ascertain.observer.banks import OperationBank
+from ascertain.observer.records import commitment_record, hash_records
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import start_observer
 from ascertain.observer.stages import Acceptance

@@ -1,4 +1,4 @@
-"""Back from the quotient: what is found out on classes holds for the original task as it stands.
+"""Theorem 2.2, executable: what is found out on classes of a quotient holds for the original task as it stands.
 
 The reduced task has the actions, readings and labels of the original, under the same numbers, so a policy for the one
 is a policy for the other; members of a class give it the same readings with the same probabilities. `lift_policy`
@@ -14,7 +14,7 @@ import numpy as np
 from ascertain.errors import TaskError
 from ascertain.policy.policy import AbstractPolicy
 from ascertain.quotients.quotient import Quotient
-from ascertain.types import UNDEFINED, BoolArray, IntArray
+from ascertain.types import UNDEFINED, BoolArray
 
 Memory = TypeVar("Memory")
 
@@ -56,8 +56,3 @@ def check_quotient(quotient: Quotient) -> None:
         np.array_equal(reduced.state[merged], block[task.state]) and np.array_equal(reduced.label[merged], task.label)
     ):
         raise TaskError("a hypothesis and its class differ in state or label")
-
-
-def lift_hypotheses(quotient: Quotient, reduced_hypothesis: int) -> IntArray:
-    """The original hypotheses that a hypothesis of the reduced task stands for, ascending."""
-    return np.flatnonzero(quotient.hypothesis_class == reduced_hypothesis).astype(np.int32)

@@ -1,0 +1,143 @@
+"""The vocabulary, in reading order: where each name lives, for type checkers, editors and `__init__.py` alike."""
+
+from ascertain.version import __version__ as __version__
+
+# what the plant is
+from ascertain.model.machine import Machine as Machine
+from ascertain.model.noisy import NoisyMachine as NoisyMachine
+from ascertain.model.boolean import BooleanPlant as BooleanPlant
+from ascertain.model.network import BooleanNetwork as BooleanNetwork
+from ascertain.model.hidden import HiddenModel as HiddenModel
+from ascertain.model.build import machine_from_transitions as machine_from_transitions
+from ascertain.model.build import with_reset as with_reset
+from ascertain.model.build import restrict as restrict
+from ascertain.model.build import forbid_entering as forbid_entering
+from ascertain.model.build import complete as complete
+from ascertain.model.union import union as union
+from ascertain.model.product import product as product
+from ascertain.model.noisy import with_flip as with_flip
+from ascertain.model.hidden import as_hidden as as_hidden
+from ascertain.model.named import register as register
+from ascertain.model.named import shift_register as shift_register
+from ascertain.model.files import read_model as read_model
+from ascertain.model.files import write_model as write_model
+from ascertain.model.files.aalpy import from_aalpy as from_aalpy
+from ascertain.model.files.aalpy import to_aalpy as to_aalpy
+from ascertain.model.checks import count_missing as count_missing
+from ascertain.model.checks import unsound_laws as unsound_laws
+from ascertain.model.checks import useless_actions as useless_actions
+from ascertain.model.checks import stuck_states as stuck_states
+from ascertain.model.checks import unreachable_states as unreachable_states
+from ascertain.model.checks import is_strongly_connected as is_strongly_connected
+
+# what is to be ascertained
+from ascertain.task.task import Task as Task
+from ascertain.task.plant_task import PlantTask as PlantTask
+from ascertain.task.hidden_task import HiddenTask as HiddenTask
+from ascertain.task.pose import pose as pose
+from ascertain.task.plant_task import pose_plant as pose_plant
+from ascertain.task.hidden_task import pose_hidden as pose_hidden
+from ascertain.task.pose import Reset as Reset
+from ascertain.task.pose import Pattern as Pattern
+from ascertain.task.pose import Log as Log
+from ascertain.problem.problem import Problem as Problem
+from ascertain.problem.problem import read_problem as read_problem
+from ascertain.problem.problem import read_any_problem as read_any_problem
+
+# the roads: one call from a question to a result
+from ascertain.pipeline.settle import settle as settle
+from ascertain.pipeline.settle import Settled as Settled
+from ascertain.pipeline.bound import bound as bound
+from ascertain.pipeline.bound import Bounds as Bounds
+from ascertain.pipeline.observe import observe as observe
+from ascertain.pipeline.observe import Observed as Observed
+from ascertain.pipeline.fingerprint import fingerprint as fingerprint
+from ascertain.pipeline.fingerprint import Fingerprinted as Fingerprinted
+from ascertain.pipeline.fingerprint import explain_transcript as explain_transcript
+from ascertain.pipeline.compile import compile_operation as compile_operation
+from ascertain.pipeline.compile import CompiledOperation as CompiledOperation
+
+# what cannot matter
+from ascertain.quotients.quotient import take_quotient as take_quotient
+from ascertain.quotients.hidden import take_hidden_quotient as take_hidden_quotient
+from ascertain.quotients.separation import separating_word as separating_word
+from ascertain.quotients.obstruction import find_obstruction as find_obstruction
+from ascertain.quotients.obstruction import find_hidden_obstruction as find_hidden_obstruction
+from ascertain.quotients.fingerprint import pose_fingerprint as pose_fingerprint
+
+# how well it can be done
+from ascertain.search.exact import solve as solve
+from ascertain.search.solution import Solved as Solved
+from ascertain.search.solution import Unsolvable as Unsolvable
+from ascertain.search.solution import Bounded as Bounded
+from ascertain.bounds.information import bound_by_information as bound_by_information
+from ascertain.bounds.program import bound_by_program as bound_by_program
+from ascertain.planning.two_sided import bound_both_sides as bound_both_sides
+from ascertain.planning.two_sided import TwoSidedBounds as TwoSidedBounds
+
+# what to do
+from ascertain.policy.automaton import Automaton as Automaton
+from ascertain.policy.table import Table as Table
+from ascertain.policy.product import Product as Product
+from ascertain.policy.evaluate import evaluate as evaluate
+from ascertain.policy.combination import evaluate_product as evaluate_product
+from ascertain.report.drawing import draw_policy as draw_policy
+
+# how sure we are
+from ascertain.task.bank import Bank as Bank
+from ascertain.task.bank import nominal_bank as nominal_bank
+from ascertain.task.bank import uniform_bank as uniform_bank
+from ascertain.task.bank import weighted_bank as weighted_bank
+from ascertain.evidence.worlds import ListWorld as ListWorld
+from ascertain.evidence.worlds import MachineWorld as MachineWorld
+from ascertain.evidence.boolean_world import BooleanWorld as BooleanWorld
+from ascertain.evidence.hidden_world import HiddenWorld as HiddenWorld
+from ascertain.evidence.trigger import Trigger as Trigger
+from ascertain.evidence.probing import FixedSchedule as FixedSchedule
+from ascertain.evidence.probing import round_robin as round_robin
+from ascertain.evidence.probing import Separating as Separating
+from ascertain.evidence.belief_probing import SeparatingBeliefs as SeparatingBeliefs
+from ascertain.evidence.audit import audit as audit
+
+# what may have happened
+from ascertain.bank.operation import Operation as Operation
+from ascertain.problem.operation import pose_operation as pose_operation
+from ascertain.bank.compile import compile_bank as compile_bank
+from ascertain.bank.shells import bank_shells as bank_shells
+
+# the decision
+from ascertain.observer.settings import ObserverSettings as ObserverSettings
+from ascertain.problem.observer import pose_observer as pose_observer
+from ascertain.observer.staged import start_observer as start_observer
+from ascertain.observer.staged import Observer as Observer
+from ascertain.observer.staged import Act as Act
+from ascertain.policy.verdict import Certified as Certified
+from ascertain.policy.verdict import Abstained as Abstained
+
+# the plant, and doing it
+from ascertain.plant.abstract import AbstractPlant as AbstractPlant
+from ascertain.plant.simulated import SimulatedPlant as SimulatedPlant
+from ascertain.plant.simulated import SimulatedHiddenPlant as SimulatedHiddenPlant
+from ascertain.plant.replayed import ReplayedPlant as ReplayedPlant
+from ascertain.plant.manual import ManualPlant as ManualPlant
+from ascertain.plant.aalpy_sul import SulPlant as SulPlant
+from ascertain.plant.aalpy_sul import machine_sul as machine_sul
+from ascertain.problem.plants import open_plant as open_plant
+from ascertain.live.walk import walk_policy as walk_policy
+from ascertain.live.session import run_session as run_session
+from ascertain.live.session import Run as Run
+from ascertain.live.journal import Journal as Journal
+from ascertain.live.resume import resume_observer as resume_observer
+
+# what convinces a stranger
+from ascertain.certificate.claims.run import run_claim as run_claim
+from ascertain.certificate import write_certificate as write_certificate
+
+# what goes wrong
+from ascertain.errors import AscertainError as AscertainError
+from ascertain.errors import ModelError as ModelError
+from ascertain.errors import TaskError as TaskError
+from ascertain.errors import FileError as FileError
+from ascertain.errors import CertificateError as CertificateError
+from ascertain.errors import PlantFault as PlantFault
+from ascertain.errors import LimitError as LimitError
