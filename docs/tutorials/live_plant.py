@@ -63,7 +63,7 @@ assert run.certificate == "VERIFIED"
 #
 # ## After a crash
 #
-# The same call with `resume=True` goes on where the journal ends. This one has ended, so that the verdict is given
+# The same call with `resume=True` continues where the journal ends. This one has ended, so that the verdict is given
 # again and no plant is opened:
 
 # %%
