@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format slow bench venv clean
+.PHONY: help demo test lint format slow bench docs venv clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,12 +31,15 @@ slow: venv ## long proofs that the default suite leaves out
 bench: venv ## speed, rivals beside us in the same run
 	$(BIN)/python -m pytest benchmarks/speed -m '' --benchmark-only -s
 
+docs: venv ## the documentation as a site, site/index.html; a broken link or a public name without a page is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 venv: .venv/.installed ## the virtual environment alone
 
 .venv/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,paper,aalpy,sat]'
+	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,docs,paper,aalpy,sat]'
 	touch $@
 
 clean: ## remove the virtual environment and what was written
-	rm -rf .venv out
+	rm -rf .venv out site

@@ -142,6 +142,12 @@ def test_an_operation_is_read_with_its_words(tmp_path: Path) -> None:
     assert tmp_path / "run.csv" in problem.sources
 
 
+def test_one_alternative_may_be_a_plain_string(tmp_path: Path) -> None:
+    texts = [MACHINE + OPERATION + f"alternatives = {{ OPEN = {word} }}\n" for word in ("'SHUT'", "['SHUT']")]
+    plain, listed = (pose_operation(read_problem(write(tmp_path, text))).alternatives for text in texts)
+    assert plain == listed != ((), ())
+
+
 def test_a_command_whose_name_has_blanks_is_one_command(tmp_path: Path) -> None:
     text = LARGE + OPERATION + f"start = '{'0' * 20}'\nalternatives = {{ look = ['fill up', ['look', 'fill up']] }}\n"
     operation = pose_operation(read_problem(write(tmp_path, text, "command,reading\nlook,0\nfill up,1\n")))
@@ -168,7 +174,7 @@ def test_an_operation_may_use_what_the_experiment_may_not(tmp_path: Path) -> Non
         ("window = { flips = [4, 1] }", None, r"flips is \[4, 1\], upside down"),
         ("window = { flips = 4 }", None, "flips must be two numbers"),
         ("window = { flip = [0, 1] }", None, "did you mean 'flips'"),
-        ("alternatives = { OPEN = 'SHUT' }", None, "'OPEN' must be a list"),
+        ("alternatives = { OPEN = 3 }", None, "'OPEN' must be a list"),
         ("alternatives = { OPEN = [3] }", None, "'OPEN' must list commands as text"),
         ("alternatives = { OPEN = ['SHTU'] }", None, "'SHTU' is not a command of the model; did you mean 'SHUT'"),
         ("alternatives = { OPNE = ['SHUT'] }", None, "'OPNE' is not a command of the model; did you mean 'OPEN'"),
