@@ -7,6 +7,7 @@ read, and so is a file that is too large, damaged or open elsewhere, each in one
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast, final
 
@@ -109,10 +110,8 @@ class RecordStore:
 
     def close(self) -> None:
         """Let go of the file; what cannot be tidied up now is tidied up when it is next opened."""
-        try:
+        with suppress(sqlite3.Error):
             self._connection.close()
-        except sqlite3.Error:  # pragma: no cover
-            return
 
     def _refuse(self, error: Exception, done: str = "opened") -> FileError:
         name = getattr(error, "sqlite_errorname", "")

@@ -34,11 +34,7 @@ class AbstractRecorder(ABC):
 
     def watch_bank(self, settings: ObserverSettings, make_bank: Callable[[], Bank] | None) -> Callable[[], Bank] | None:
         """What compiles the bank, for the observer: the hash of what it gives is noted."""
-
-        def note(bank: Bank) -> None:
-            self.bank_hash = bank_hash(scored_bank(settings, bank))
-
-        return None if make_bank is None else WatchedBank(make_bank, note)
+        return None if make_bank is None else WatchedBank(make_bank, settings, self)
 
     def begin(self, commitment: Mapping[str, Any]) -> None:
         """The first record: what the run is bound to."""
@@ -75,14 +71,14 @@ class Notebook(AbstractRecorder):
 
 @final
 class WatchedBank:
-    """Compiles what another callable compiles, and passes it on; says of itself what the other says."""
+    """Compiles what another callable compiles, and notes its hash; says of itself what the other says."""
 
-    def __init__(self, make_bank: Callable[[], Bank], note: Callable[[Bank], None]) -> None:
-        self._make_bank, self._note = make_bank, note
+    def __init__(self, make_bank: Callable[[], Bank], settings: ObserverSettings, recorder: AbstractRecorder) -> None:
+        self._make_bank, self._settings, self._recorder = make_bank, settings, recorder
 
     def __call__(self) -> Bank:
         bank = self._make_bank()
-        self._note(bank)
+        self._recorder.bank_hash = bank_hash(scored_bank(self._settings, bank))
         return bank
 
     @property

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar, final
 
 import numpy as np
 
-from ascertain.errors import ModelError, did_you_mean
+from ascertain.errors import AscertainError, ModelError, did_you_mean
 from ascertain.kernels.model.boolean import NONE, ONE, WordArray
 
 MAX_LENGTH = 10_000
@@ -86,22 +86,23 @@ def parse_tokens(
     return Expression(text, tuple(parser.parse(tokens)))
 
 
-def split_text(text: str, token: re.Pattern[str], refuse: Callable[[str, int], NoReturn]) -> Iterator[re.Match[str]]:
-    """The tokens of a text, each with the blanks before it; `refuse` is told what is none, and where it begins."""
+def split_text(
+    text: str, token: re.Pattern[str], refuse: Callable[[str, int], AscertainError]
+) -> Iterator[re.Match[str]]:
+    """The tokens of a text, each with the blanks before it; `refuse` makes the error of what is none, and where."""
     at, end = 0, len(text.rstrip())
     while at < end:
         match = token.match(text, at)
         if match is None:
-            refuse(text[at:].strip()[:20], at + 1)
+            raise refuse(text[at:].strip()[:20], at + 1)
         yield match
         at = match.end()
 
 
 def _split(text: str, where: str) -> list[Token]:
-    def refuse(found: str, place: int) -> NoReturn:
-        raise ModelError(f"{where}: {found!r} at character {place} is not understood")
-
-    matches = split_text(text, _TOKEN, refuse)
+    matches = split_text(
+        text, _TOKEN, lambda found, at: ModelError(f"{where}: {found!r} at character {at} is not understood")
+    )
     return [(m["quoted"][1:-1], True) if m["quoted"] else (m[0].strip(), False) for m in matches]
 
 

@@ -21,6 +21,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from operator import ge
 from typing import Any, ClassVar, TypeAlias, final
 
@@ -260,19 +261,15 @@ def propagate(
 
 def as_hidden(model: AbstractMachine) -> HiddenModel:
     """A machine, noisy or not, seen as a hidden model: where actions lead stays certain."""
-    known: dict[tuple[int, int], JointLaw] = {}
 
-    def law(s: State, a: Action) -> JointLaw:
-        t, b = int(model.successor[s, a]), int(model.behaviour[s, a])
-        if t == UNDEFINED:
-            return ()
-        if (t, b) not in known:
-            known[t, b] = make_joint({(t, y): p for y, p in model.reading_law(s, a).items()})
-        return known[t, b]
+    @cache
+    def law(t: State, behaviour: int) -> JointLaw:
+        return () if t == UNDEFINED else make_joint({(t, y): p for y, p in model.laws[behaviour]})
 
+    rows = zip(model.successor.tolist(), model.behaviour.tolist(), strict=True)
     return HiddenModel(
         **model.names,
-        joint=tuple(tuple(law(s, a) for a in range(model.num_actions)) for s in range(model.num_states)),
+        joint=tuple(tuple(map(law, targets, behaviours)) for targets, behaviours in rows),
         initial=tuple(certain(s) for s in model.initial),
     )
 

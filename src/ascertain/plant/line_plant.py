@@ -12,15 +12,7 @@ from ascertain.plant import PlantContext, PlantKind
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.channel import open_program, open_socket
 from ascertain.plant.faults import ActionFault, Contradicted, Garbled, HungUp, Missing, Restarted
-from ascertain.plant.lines import (
-    Greeting,
-    decode_line,
-    read_answer,
-    read_greeting,
-    split_answer,
-    write_hello,
-    write_name,
-)
+from ascertain.plant.lines import VERSION, Greeting, decode_line, read_answer, read_greeting, split_answer, write_name
 
 MAX_DROPPED = 1000
 """Old answers that are passed over while waiting for one; a plant that sends more of them is not answering."""
@@ -98,7 +90,7 @@ class LinePlant(AbstractPlant):
         self._channel = self._connect()
         deadline = time.monotonic() + self._timeout
         try:
-            self._channel.write(write_hello(self._run), deadline)
+            self._channel.write(f"hello ascertain {VERSION} {self._run}", deadline)
             return read_greeting(decode_line(self._channel.read(deadline)))
         except ActionFault as reason:
             self.close()

@@ -21,7 +21,6 @@ that says so can be told from one that was restarted, so after a hang-up it is c
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -114,27 +113,19 @@ def split_answer(text: str) -> tuple[int, str]:
     return int(match[1]), match[2].strip(" \t")
 
 
-def write_hello(run: str) -> str:
-    return f"hello ascertain {VERSION} {run}"
-
-
 def read_greeting(text: str) -> Greeting:
     """What the plant answered to hello."""
     word, *rest = text.split() or [""]
     if word != "plant" or not rest:
         raise Garbled(f"the plant greets with {_short(text)}; 'plant NAME' was expected, perhaps with options after it")
-    return Greeting(read_name(rest[0]), "retry-safe" in rest[1:], _read_last(rest[1:], text))
-
-
-def _read_last(options: Sequence[str], text: str) -> int | None:
     last: int | None = None
-    for option in options:
+    for option in rest[1:]:
         match = re.fullmatch(r"last=([0-9]{1,18})", option)
         if match:
             last = int(match[1])
         elif option != "retry-safe":
             raise Garbled(f"the plant greets with {_short(text)}; after its name 'retry-safe' and 'last=N' may stand")
-    return last
+    return Greeting(read_name(rest[0]), "retry-safe" in rest[1:], last)
 
 
 def _short(text: str) -> str:

@@ -9,16 +9,7 @@ from typing import Any, cast, final
 
 from ascertain.errors import TaskError
 from ascertain.model import Model
-from ascertain.model.files import (
-    FORMATS,
-    AnyModel,
-    Format,
-    Option,
-    Read,
-    find_format,
-    list_model,
-    read_with_notes,
-)
+from ascertain.model.files import FORMATS, AnyModel, Format, Option, Read, find_format, list_model, read_with_notes
 from ascertain.model.files.boolean_toml import parse_table
 from ascertain.model.network import BooleanNetwork
 from ascertain.model.union import common_actions, union

@@ -73,12 +73,15 @@ def _by_word(model: Named, word: str, states: list[State]) -> list[str]:
 
 
 def _by_rule(model: Named, plant: NamedBits | None, word: str, value: object, states: list[State]) -> list[str]:
-    if word in {"bits", "expression"}:
-        if plant is None:
-            raise TaskError(f"label: {word} is for Boolean plants and networks; this model is a {model.kind}")
-        return _by_bits(plant, value, states) if word == "bits" else _by_expression(plant, value, states)
+    if word in {"bits", "expression"} and plant is None:
+        raise TaskError(f"label: {word} is for Boolean plants and networks; this model is a {model.kind}")
+    if plant is not None and word == "bits":
+        return _by_bits(plant, value, states)
     if not isinstance(value, str):
         raise TaskError(f"label: {word} must be text")
+    if plant is not None and word == "expression":
+        expression = parse_expression(value, plant.bits, "label: expression")
+        return [str(expression.holds(s)).lower() for s in states]
     if word == "nominal":
         nominal = model.state_named(value, "label: nominal")
         return ["nominal" if s == nominal else OTHER for s in states]
@@ -91,13 +94,6 @@ def _by_bits(plant: NamedBits, value: object, states: list[State]) -> list[str]:
         raise TaskError('label: bits must be a list of names, such as bits = ["b0"]')
     bits = [(str(name), plant.bit_named(str(name), "label: bits")) for name in cast("Sequence[object]", value)]
     return [" ".join(f"{name}={s >> i & 1}" for name, i in bits) for s in states]
-
-
-def _by_expression(plant: NamedBits, value: object, states: list[State]) -> list[str]:
-    if not isinstance(value, str):
-        raise TaskError("label: expression must be text")
-    expression = parse_expression(value, plant.bits, "label: expression")
-    return [str(expression.holds(s)).lower() for s in states]
 
 
 def _by_table(model: Named, table: Mapping[str, object], states: list[State]) -> list[str]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NoReturn
 
 from ascertain.errors import AscertainError, FileError
 from ascertain.model.boolean import MAX_BITS
@@ -110,12 +109,9 @@ def _read_factors(text: str, where: str) -> dict[str, tuple[int, str]]:
 
 def _split(factor: str, here: str) -> list[Token]:
     """The tokens of a rule, operators in the words of `model.expression`; names are marked as such."""
-
-    def refuse(found: str, _: int) -> NoReturn:
-        fail(here, f"{found!r} is not understood in a rule; it has names, 0, 1, ! & | and ( )")
-
     tokens: list[Token] = []
-    for match in split_text(factor, _TOKEN, refuse):
+    sentence = "is not understood in a rule; it has names, 0, 1, ! & | and ( )"
+    for match in split_text(factor, _TOKEN, lambda found, _: FileError(f"{here}: {found!r} {sentence}")):
         text, name = match[0].strip(), match["name"]
         is_name = name is not None and name.lower() not in {"true", "false"}
         tokens.append((text, True) if is_name else (_WORDS.get(text, text.lower()), False))

@@ -34,15 +34,7 @@ from ascertain.errors import FileError, ModelError
 from ascertain.model.abstract import AbstractListed, find_repeated
 from ascertain.model.build import fill_tables
 from ascertain.model.files import Format, Read, check_size
-from ascertain.model.files.json_text import (
-    as_list,
-    dump_line,
-    kind_of,
-    named,
-    near,
-    near_or_all,
-    parse_json,
-)
+from ascertain.model.files.json_text import as_list, dump_line, kind_of, named, near, near_or_all, parse_json
 from ascertain.model.hidden import HiddenModel, JointLaw, make_joint
 from ascertain.model.machine import Machine
 from ascertain.model.noisy import Law, NoisyMachine, make_law
@@ -216,11 +208,7 @@ class _Fields:
 
     def skeleton(self) -> dict[str, tuple[str, ...]]:
         """All names, by what a model calls them."""
-        return {
-            "states": tuple(self.state.number),
-            "actions": tuple(self.action.number),
-            "readings": tuple(self.reading.number),
-        }
+        return {f"{sort.what}s": tuple(sort.number) for sort in (self.state, self.action, self.reading)}
 
 
 # ------------------------------------------------------------------------------------------ machines, noisy and not

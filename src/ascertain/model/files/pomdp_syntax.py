@@ -5,6 +5,7 @@ Line ends mean nothing in it; the line that a word stands in is kept for error m
 
 from __future__ import annotations
 
+import math
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -288,10 +289,7 @@ class PomdpParser:
             given += 1
         if given == 1:
             tokens.fail("a reward names an action and a state at least, as in R: action : state : next : reading 1")
-        number = 1
-        for sort in sorts[given:]:
-            number *= self.size(sort)
-        for _ in range(number):
+        for _ in range(math.prod(map(self.size, sorts[given:]))):
             tokens.take_number("a reward")
         self.num_rewards += 1
 
