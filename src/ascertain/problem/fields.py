@@ -21,12 +21,14 @@ def read_section(data: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def check_keys(where: str, data: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    """Refuse a key that is not known, and offer the one that was probably meant."""
     for key in data:
         if key not in known:
             raise TaskError(f"{where}unknown key {key!r}{did_you_mean(key, known)}; known are {', '.join(known)}")
 
 
 def read_value(data: Mapping[str, Any], key: str, default: Any, kinds: tuple[type, ...], where: str) -> Any:
+    """The value under a key, which must be of one of these types: text or a table."""
     value = data.get(key, default)
     if not isinstance(value, kinds):
         words = " or ".join({"str": "text", "dict": "a table"}[k.__name__] for k in kinds)
@@ -35,6 +37,7 @@ def read_value(data: Mapping[str, Any], key: str, default: Any, kinds: tuple[typ
 
 
 def read_one_of(data: Mapping[str, Any], key: str, known: tuple[T, ...], where: str) -> T:
+    """The value under a key, which must be one of these; the first where there is none."""
     value = data.get(key, known[0])
     if value not in known:
         raise TaskError(f"{where}{key}: {value!r} is not understood; write one of {', '.join(map(repr, known))}")
@@ -42,6 +45,7 @@ def read_one_of(data: Mapping[str, Any], key: str, known: tuple[T, ...], where: 
 
 
 def read_names(data: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    """The list of names under a key; none where there is no such key."""
     value = data.get(key, [])
     if not isinstance(value, list) or not all(isinstance(x, str) for x in cast(list[Any], value)):
         raise TaskError(f"{where}{key} must be a list of names")
@@ -49,10 +53,12 @@ def read_names(data: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]
 
 
 def read_rational(data: Mapping[str, Any], key: str, where: str) -> Fraction:
+    """The exact number under a key, which must be there."""
     return rational_field(data[key], f"{where} {key}", TaskError)
 
 
 def read_probability(data: Mapping[str, Any], key: str, where: str) -> Fraction:
+    """The probability below 1 under a key; 0 where there is no such key."""
     value = read_rational(data, key, where) if key in data else Fraction(0)
     if not 0 <= value < 1:
         raise TaskError(
