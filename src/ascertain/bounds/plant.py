@@ -50,7 +50,7 @@ AFFINE = frozenset({"xor", "cnot", "not", "copy", "set", "clear"})
 MOST_STATES = 2_000
 """States of a family: the program looks at every pair of them, in Python."""
 MOST_LISTED = 64
-"""Of listed hypotheses the family takes this many, if nobody chooses others."""
+"""Of listed hypotheses the family takes this many, unless others are given: the program looks at every pair of them."""
 
 
 def is_translation_invariant(question: PlantTask) -> bool:

@@ -48,7 +48,7 @@ GRID = 48
 PARTS = (48, 24, 16, 12, 8, 6, 4, 3, 2, 1)
 """The parts of alpha, out of GRID, that a node may be given: its divisors, each to be evaluated."""
 MAX_LOOPS = 4000
-"""Joint states that are looked at for a loop."""
+"""Joint states that are looked at for a loop: one that is not found among so many would make the test too expensive."""
 NODE_LIMITS = SearchLimits(max_nodes=20_000, weight_rounds=2, mixing_trials=12)
 """For the test of a node, which has one action: a tree needs many of them."""
 

@@ -46,7 +46,7 @@ RISK_FRACTIONS = (0.998, 0.97)
 MAX_REASSIGNMENTS = 400
 """Changes of the column of one leaf: about as many as there are leaves."""
 CLEAR_MAJORITY = 0.95
-"""Where one decision has a larger share of the votes than this no other is tried."""
+"""Where one decision has a larger share of the votes than this no other is tried: a trial is a column generation."""
 RARE_VISITS = 1e-3
 """Leaves, or nodes, that are met less often than this may be left undecided: what is done there hardly changes the
 cost."""

@@ -42,15 +42,16 @@ from ascertain.task.task import Task
 from ascertain.types import BoolArray, LongArray
 
 FEW_NODES = 2_000
-"""Beyond so many nodes fewer columns are improved, and fewer times, in proportion."""
+"""Beyond so many nodes fewer columns are improved, and fewer times, in proportion: each change evaluates all nodes."""
 NEVER_MET = 1e-9
-"""Nodes that all columns meet less often than this are left out of policies."""
+"""Nodes that all columns meet less often than this are left out of policies: they matter to no risk above 1e-9."""
 TIGHT_RATIO, GOOD_RATIO = Fraction(102, 100), Fraction(105, 100)
 """Times the lower bound: a cost below the first leaves nothing to look for, one below the second no other policy."""
 ROUNDS, BOUND_ROUNDS = 10, 20
 """Rounds of column generation after a partial policy, for a policy and for a bound, which gains from more."""
 WIDE_MARGIN, NARROW_MARGIN = 4.0, 1.0
-"""Nats beyond 1/alpha that a hypothesis is remembered for, if there is room, and if there is not."""
+"""Nats beyond 1/alpha that a hypothesis is remembered for, if there is room, and if there is not: more of them sharpen
+the bound and multiply the nodes."""
 
 
 def bound_by_column_generation(

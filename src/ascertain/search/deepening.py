@@ -27,14 +27,14 @@ from ascertain.search.solution import SearchStats, StopReason
 from ascertain.search.splitting import SplittingTree, grow_splitting_tree
 
 SearchProgress: TypeAlias = Callable[[Fraction, Fraction | None, SearchStats], None]
-"""Told the lower bound, the upper bound (None while there is none) and the work done so far."""
+"""Called with the lower bound, the upper bound (None while there is none) and the work done so far."""
 
 SLICE = 20_000
 """Visits in one call of the kernel: a few hundredths of a second."""
 MANY_VISITS = 2_000
 """Visits before infinity is first looked for: most tasks are settled sooner."""
 IMPROVE_AFTER = 40_000
-"""Visits after which a policy is worth improving."""
+"""Visits after which a policy is improved: a search that is over sooner would only lose time by it."""
 SHORT_SLICE, SMALL = 4_000, 2_000
 """Where members times actions are at most SMALL, that many visits are spent before a first policy is looked for."""
 
@@ -178,7 +178,7 @@ class Search:
         prove_infinite(self.graph.data, np.zeros(self.graph.num_nodes, dtype=np.bool_))
 
     def interval(self) -> tuple[Fraction, Fraction | None]:
-        """The bounds as costs; a lower bound that has become infinite is told by the result."""
+        """The bounds as costs; a lower bound that has become infinite is reported by the result, as `Unsolvable`."""
         lower = Fraction(self.lower, self.unit) if self.lower < INFINITE else Fraction(0)
         return lower, Fraction(self.upper, self.unit) if self.upper < INFINITE else None
 
