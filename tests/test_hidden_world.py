@@ -97,7 +97,7 @@ def agree(world: HiddenWorld, naive: NaiveHiddenWorld, codes: list[int]) -> None
         assert world.evidence_against(h) == pytest.approx(own, abs=1e-6)
     held = {s for belief in current.values() for s, _ in belief}
     assert world.current_state() == (next(iter(held)) if len(held) == 1 else None)
-    assert all(world.may_be_in(lambda states, s=s: states == s) == (s in held) for s in range(world.hidden.num_states))
+    assert all(world.may_be_in(lambda states, s=s: states == s) == (s in held) for s in range(world.model.num_states))
     number, code = world.leader()
     best = max(w * naive.likelihood(case) for case, w in naive.weight.items())
     leaders = [case for case, w in naive.weight.items() if w * naive.likelihood(case) == best]
