@@ -22,8 +22,6 @@ from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components  # pyright: ignore[reportUnknownVariableType]
 
 from ascertain.bounds.dual import (
     ProgramProof,
@@ -101,6 +99,9 @@ def settle_potentials(solved: LinearSolution, way: RoundingRule) -> ProgramProof
 
 def edges_in_cycles(graph: JointGraph) -> BoolArray:
     """Which edges join two nodes of one strongly connected part."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components  # pyright: ignore[reportUnknownVariableType]
+
     size = graph.free + 1
     ones = np.ones(len(graph.source))
     joined = csr_array((ones, (graph.source, graph.target)), shape=(size, size))
