@@ -10,12 +10,12 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from importlib.metadata import EntryPoint, entry_points
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from typer.exceptions import TyperException
 
+from ascertain.cli.starting import look_for_cycles_rarely, use_one_thread
 from ascertain.cli.verbs import (
     bank,
     bounds,
@@ -30,6 +30,9 @@ from ascertain.cli.verbs import (
     verify,
 )
 from ascertain.errors import AscertainError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 VERBS: dict[str, Callable[..., None]] = {
     "init": initialise.command,
@@ -52,6 +55,7 @@ def guarded(verb: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(verb)
     def run(*args: Any, **options: Any) -> None:
         try:
+            use_one_thread()
             verb(*args, **options)
             if sys.stdout:  # None where standard output was closed before we began
                 sys.stdout.flush()
@@ -112,8 +116,8 @@ def _add_verb(app: typer.Typer, found: EntryPoint) -> None:
         )
 
 
-def build() -> typer.Typer:
-    """The command line with all its verbs."""
+def build(verb: str = "") -> typer.Typer:
+    """The command line with all its verbs; with this one alone if it is ours, so that nobody waits for the others."""
     app = typer.Typer(
         name="ascertain",
         help="Find the cheapest experiment that settles a question about a plant, and prove it.",
@@ -122,8 +126,13 @@ def build() -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback()(_options)
-    for name, verb in VERBS.items():
-        app.command(name)(guarded(verb))
+    if verb in VERBS:
+        app.command(verb)(guarded(VERBS[verb]))
+        return app
+    from importlib.metadata import entry_points
+
+    for name, command in VERBS.items():
+        app.command(name)(guarded(command))
     for found in sorted(entry_points(group="ascertain.verbs"), key=lambda found: found.name):
         _add_verb(app, found)
     return app
@@ -132,7 +141,9 @@ def build() -> typer.Typer:
 def main() -> NoReturn:
     """Run the command line; what was typed wrongly gets one sentence too."""
     try:
-        code = build()(sys.argv[1:] or ["--help"], standalone_mode=False)
+        look_for_cycles_rarely()
+        words = sys.argv[1:] or ["--help"]
+        code = build(words[0])(words, standalone_mode=False)
     except TyperException as usage:
         code = usage.exit_code
         typer.echo(
