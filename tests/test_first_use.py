@@ -18,7 +18,7 @@ from ascertain.pipeline.settle import settle
 from tests.conftest import ROOT
 
 VALVE = "examples/valve/leak.toml"
-NEVER = {"numba", "llvmlite", "scipy", "matplotlib", "joblib", "jinja2", "ascertain_paper", "importlib.metadata"}
+NEVER = {"numba", "llvmlite", "scipy", "matplotlib", "joblib", "jinja2", "ascertain_paper"}
 """What no small question uses."""
 VERBS: dict[str, tuple[list[str], set[str]]] = {
     "inspect": (["inspect", VALVE], NEVER | {"ascertain_check", "ascertain.live.session", "ascertain.search.exact"}),

@@ -145,7 +145,7 @@ def _plain(thing: Any) -> Any:
     if isinstance(thing, np.ndarray):
         return [str(thing.dtype), thing.shape, thing.tobytes().hex()]
     if isinstance(thing, dict):
-        return {str(key): _plain(value) for key, value in thing.items() if key != "seconds"}
+        return {str(key): _plain(value) for key, value in thing.items() if key not in {"seconds", "compiling_seconds"}}
     if isinstance(thing, tuple | list):
         return [_plain(part) for part in thing]
     if isinstance(thing, float):

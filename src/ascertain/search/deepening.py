@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ascertain.kernels._jit import whole_kernels
+from ascertain.kernels._jit import compiling_seconds, whole_kernels
 from ascertain.kernels.search.bounds import INFINITE
 from ascertain.kernels.search.deepen import DONE, FULL, PAUSED, deepen, prove_infinite
 from ascertain.kernels.search.graph import bound_again
@@ -51,10 +51,13 @@ class Search:
         time_limit: float | None = None,
         memory_limit: int | None = None,
         started: float | None = None,
+        compiled_before: float | None = None,
     ) -> None:
         self.arena = arena
         self.weight = weight
         self.started = time.monotonic() if started is None else started
+        self.compiled_before = compiling_seconds() if compiled_before is None else compiled_before
+        """Seconds of compiling that do not belong to this search."""
         self.deadline = None if time_limit is None else self.started + time_limit
         """On the clock of `time.monotonic`; None for never."""
         self.memory_limit = memory_limit
@@ -191,4 +194,5 @@ class Search:
             expanded=self.graph.num_expanded,
             visits=self.graph.num_visits,
             bytes=self.graph.num_bytes,
+            compiling_seconds=compiling_seconds() - self.compiled_before,
         )
