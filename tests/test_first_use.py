@@ -44,7 +44,7 @@ from ascertain.cli.main import main
 try:
     main()
 except SystemExit as end:
-    print("\\nMODULES", end.code, *sys.modules)
+    print("\\nMODULES", end.code or 0, *sys.modules)
 """
 
 
