@@ -1,6 +1,6 @@
 """What the first use of a command costs, and the later ones: fresh processes, without and with kept machine code.
 
-    python -m benchmarks.first_use [--runs 3] [--rival CHECKOUT] [--large]
+    python -m benchmarks.first_use [--runs 3] [--rival CHECKOUT] [--only WORD] [--large]
 
 Every command runs in a process of its own: *cold* with an empty folder for machine code, *warm* with the folder that a
 run before it has left. Seconds are of processor, user and system, of the whole process, and medians. The rival is
@@ -44,20 +44,19 @@ COMMANDS: dict[str, tuple[list[str], float, float]] = {
 class Bench:
     """A checkout with folders of its own for machine code, bytecode and what its commands write."""
 
-    def __init__(self, checkout: Path, folder: Path) -> None:
+    def __init__(self, checkout: Path, folder: Path, only: str) -> None:
         self.checkout, self.folder = checkout.resolve(), folder
         folder.mkdir()
-        plan = self.start(["-m", "ascertain", "solve", VALVE, "--json"], "first", keep=True)
+        plan = self.start(["-m", "ascertain", "solve", VALVE, "--json"], "first")
         (folder / "plan.json").write_bytes(plan.stdout)
-        for words, _, _ in COMMANDS.values():  # everything once, so that all bytecode is there
-            self.start(["-m", "ascertain", *self.fill(words)], "first")
+        for name, (words, _, _) in COMMANDS.items():  # everything once, so that all bytecode is there
+            if only in name or name == "solve":
+                self.start(["-m", "ascertain", *self.fill(words)], "first")
 
     def fill(self, words: Sequence[str]) -> list[str]:
         return [word.replace("{folder}", str(self.folder)) for word in words]
 
-    def start(
-        self, words: Sequence[str], cache: str, *, keep: bool = False, **variables: str
-    ) -> subprocess.CompletedProcess[bytes]:
+    def start(self, words: Sequence[str], cache: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
         environment = {
             **{key: value for key, value in os.environ.items() if key not in {"PYTHONDONTWRITEBYTECODE", "PYTHONPATH"}},
             "PYTHONPATH": f"{self.checkout / 'src'}{os.pathsep}{self.checkout}",
@@ -90,11 +89,14 @@ class Bench:
         return statistics.median(cold), statistics.median(warm)
 
 
-def print_commands(folder: Path, runs: int, rival: Path | None) -> None:
-    ours, theirs = Bench(ROOT, folder / "ours"), None if rival is None else Bench(rival, folder / "rival")
+def print_commands(folder: Path, runs: int, rival: Path | None, only: str) -> None:
+    ours = Bench(ROOT, folder / "ours", only)
+    theirs = None if rival is None else Bench(rival, folder / "rival", only)
     print("| command | cold s | at most | warm s | at most | rival cold s | rival warm s | cold ratio | warm ratio |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, (words, most_cold, most_warm) in COMMANDS.items():
+        if only not in name:
+            continue
         cold, warm = ours.cold_and_warm(["-m", "ascertain", *ours.fill(words)], runs, runs)
         cells = [name, f"{cold:.2f}", f"{most_cold}", f"{warm:.2f}", f"{most_warm}"]
         if theirs is None:
@@ -105,11 +107,13 @@ def print_commands(folder: Path, runs: int, rival: Path | None) -> None:
         print(f"| {' | '.join(cells)} |", flush=True)
 
 
-def print_large(folder: Path, runs: int) -> None:
-    bench = Bench(ROOT, folder / "ours")
+def print_large(folder: Path, runs: int, only: str) -> None:
+    bench = Bench(ROOT, folder / "ours", only)
     print("| instance | compiled cold s | auto cold s | ratio | compiled warm s | auto warm s | ratio |")
     print("|---|---|---|---|---|---|---|")
     for name in LARGE:
+        if only not in name:
+            continue
         words = ["-m", "benchmarks.first_use", "--one", name]
         found = {mode: bench.cold_and_warm(words, 1, runs, ASCERTAIN_KERNELS=mode) for mode in ("compiled", "auto")}
         cells = [name]
@@ -158,6 +162,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=3, help="processes that a median is taken of")
     parser.add_argument("--rival", type=Path, help="a checkout of another version")
+    parser.add_argument("--only", default="", help="commands or instances whose name contains this")
     parser.add_argument("--large", action="store_true", help="large instances instead")
     parser.add_argument("--one", choices=LARGE, help="run one large instance in this process")
     options = parser.parse_args()
@@ -166,9 +171,9 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         if options.large:
-            print_large(Path(folder), options.runs)
+            print_large(Path(folder), options.runs, options.only)
         else:
-            print_commands(Path(folder), options.runs, options.rival)
+            print_commands(Path(folder), options.runs, options.rival, options.only)
 
 
 if __name__ == "__main__":
