@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ascertain.bank.compile import compile_bank, compiler_names
 from ascertain.cli.show.output import print_line
+from ascertain.kernels._jit import use_compiled_kernels
 from ascertain.report.record import Table
 from ascertain.report.tables import show
 from ascertain_paper.campaign.conditions import Conditions
@@ -77,6 +78,7 @@ def main() -> int:
 
 def prepare() -> int:
     """Compile the kernels of the studies, by doing a little of what they do."""
+    use_compiled_kernels()
     testbed = load_testbed("small")
     operation = testbed.logged(testbed.draw(next(iter(testbed.slots()))))
     for compiler in compiler_names():
@@ -102,6 +104,7 @@ def show_step(title: str, arguments: list[object] | None) -> int:
 
 def run_studies() -> list[Study]:
     """All studies, one after the other, on all cores; nothing is stored but the results."""
+    use_compiled_kernels()  # the workers find everything on the disk
     conditions = Conditions(settings=load_settings("testbed"), engine=start_engine())
     studies: list[Study] = []
     for name in study_names():

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ascertain.errors import ModelError
 from ascertain.model import Machine, NoisyMachine
@@ -22,6 +25,7 @@ from ascertain.model.noisy import with_flip
 from ascertain.model.product import product
 from ascertain.model.union import common_actions, union
 from tests.reference.models import as_noisy
+from tests.strategies import machines
 
 DOOR = [
     ("shut", "push", "ok", "open"),
@@ -209,6 +213,21 @@ def test_connection_and_reach() -> None:
     trap = machine_from_transitions([("a", "go", "x", "b"), ("b", "go", "x", "b"), ("c", "go", "x", "a")], initial="a")
     assert not is_strongly_connected(trap)
     assert [trap.states[s] for s in unreachable_states(trap)] == ["c"]
+
+
+@given(machines(max_states=6, max_actions=2), st.integers(0, 5))
+def test_connection_and_reach_are_what_closing_sets_of_states_gives(machine: Machine, first: int) -> None:
+    rooted = replace(machine, initial=(first % machine.num_states,))
+
+    def reached(s: int) -> set[int]:
+        found = {s}
+        while more := {int(t) for r in found for t in machine.successor[r] if t >= 0} - found:
+            found |= more
+        return found
+
+    everything = set(range(machine.num_states))
+    assert unreachable_states(rooted) == sorted(everything - reached(rooted.initial[0]))
+    assert is_strongly_connected(rooted) == all(reached(s) == everything for s in everything)
 
 
 def test_actions_that_are_never_allowed_and_states_without_a_way_on_are_found() -> None:

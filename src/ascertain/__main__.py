@@ -8,7 +8,7 @@ def main() -> None:
     """Load the command line and run it; Ctrl-C is clean already while it loads."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # and not ignored, as in the background
         signal.signal(signal.SIGINT, _leave)
-    from ascertain.cli.main import main as run  # noqa: PLC0415  # a tenth of a second, in which Ctrl-C may come
+    from ascertain.cli.main import main as run  # a tenth of a second, in which Ctrl-C may come
 
     if signal.getsignal(signal.SIGINT) is _leave:
         signal.signal(signal.SIGINT, signal.default_int_handler)

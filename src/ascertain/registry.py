@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
-from typing import Generic, TypeVar, final
+from typing import TYPE_CHECKING, Generic, TypeVar, final
 
 from ascertain.errors import AscertainError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint, EntryPoints
 
 T = TypeVar("T")
 
@@ -43,7 +45,7 @@ class Registry(Generic[T]):
 
     def words(self) -> list[str]:
         """All words, those of other packages included; nothing is loaded for that."""
-        return list(dict.fromkeys([*self._by_word, *sorted(entry_points(group=self._group).names)]))
+        return list(dict.fromkeys([*self._by_word, *sorted(self._entry_points().names)]))
 
     def register(self, thing: T) -> None:
         """Add a thing; a word that another one has is refused."""
@@ -54,9 +56,15 @@ class Registry(Generic[T]):
     def find(self, word: str) -> T | None:
         """The thing of that word; None when nobody has it."""
         if word not in self._by_word:
-            for point in entry_points(group=self._group, name=word):
+            for point in self._entry_points().select(name=word):
                 self.register(self._load(point))
         return self._by_word.get(word)
+
+    def _entry_points(self) -> EntryPoints:
+        """Those of our group; looking through all packages takes a while, so it is done when somebody asks."""
+        from importlib.metadata import entry_points
+
+        return entry_points(group=self._group)
 
     def _load(self, point: EntryPoint) -> T:
         where = f"the entry point {point.name} = {point.value!r} of {self._group}"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, fields
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast, final
 
@@ -20,6 +19,7 @@ from ascertain.errors import FileError, TaskError
 from ascertain.model.files.json_text import near, parse_json
 from ascertain.model.files.text import read_text, write_whole
 from ascertain.task.canonical import canonical_bytes
+from ascertain.version import __version__
 
 FORMAT = "ascertain-calibration"
 """What the file calls itself, so that it is not taken for another kind of file."""
@@ -47,7 +47,7 @@ class Calibration:
     blocks: tuple[str, ...]
     ranks: tuple[tuple[Rank, ...], ...]
     place: int = 1
-    made_by: str = field(default_factory=lambda: f"ascertain {version('ascertain')}")
+    made_by: str = field(default_factory=lambda: f"ascertain {__version__}")
 
     def __post_init__(self) -> None:
         if not _HASH.match(self.settings_hash):

@@ -32,8 +32,6 @@ from fractions import Fraction
 from typing import Any, TypeAlias, cast, final
 
 import numpy as np
-from scipy.optimize import linprog  # pyright: ignore[reportUnknownVariableType]
-from scipy.sparse import csr_array
 
 from ascertain.bounds.joint import JointGraph
 from ascertain.bounds.lattice import Cut, cut_line
@@ -110,6 +108,9 @@ def _run(program: LinearProgram, *, elastic: bool, time_limit: float | None) -> 
     The elastic program always has a solution. Where it has to waive something, its multipliers are a Farkas proof that
     the program itself has none. Unknown 0 is V, or the share that is waived.
     """
+    from scipy.optimize import linprog  # pyright: ignore[reportUnknownVariableType]
+    from scipy.sparse import csr_array
+
     system = _System(program, elastic)
     for i in range(len(program.graphs)):
         system.add_graph(i)

@@ -44,8 +44,6 @@ from fractions import Fraction
 from typing import Any, TypeAlias, cast, final
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components  # pyright: ignore[reportUnknownVariableType]
 
 from ascertain.bounds.divergence import round_value
 from ascertain.bounds.joint import JointGraph
@@ -227,6 +225,9 @@ def settle_potentials(solved: LinearSolution, way: RoundingRule) -> ProgramProof
 
 def edges_in_cycles(graph: JointGraph) -> BoolArray:
     """Which edges join two nodes of one strongly connected part."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components  # pyright: ignore[reportUnknownVariableType]
+
     size = graph.free + 1
     ones = np.ones(len(graph.source))
     joined = csr_array((ones, (graph.source, graph.target)), shape=(size, size))

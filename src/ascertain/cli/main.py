@@ -11,12 +11,12 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from importlib.metadata import EntryPoint, entry_points
-from typing import Annotated, Any, NoReturn, final
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, final
 
 import typer
 from typer.exceptions import TyperException
 
+from ascertain.cli.starting import look_for_cycles_rarely, use_one_thread
 from ascertain.cli.verbs import (
     bank,
     bounds,
@@ -31,6 +31,9 @@ from ascertain.cli.verbs import (
     verify,
 )
 from ascertain.errors import AscertainError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 VERBS: dict[str, Callable[..., None]] = {
     "init": initialise.command,
@@ -56,6 +59,7 @@ def guarded(verb: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(verb)
     def run(*args: Any, **options: Any) -> None:
         try:
+            use_one_thread()
             verb(*args, **options)
             if sys.stdout:  # None where standard output was closed before we began
                 sys.stdout.flush()
@@ -140,8 +144,8 @@ def _add_verb(app: typer.Typer, found: EntryPoint) -> None:
         )
 
 
-def build() -> typer.Typer:
-    """The command line with all its verbs."""
+def build(verb: str = "") -> typer.Typer:
+    """The command line with all its verbs; with this one alone if it is ours, so that nobody waits for the others."""
     app = typer.Typer(
         name="ascertain",
         help="Find the cheapest experiment that settles a question about a plant, and prove it.",
@@ -150,8 +154,13 @@ def build() -> typer.Typer:
         rich_markup_mode="markdown",
     )
     app.callback()(_options)
-    for name, verb in VERBS.items():
-        app.command(name, epilog=EPILOG)(guarded(verb))
+    if verb in VERBS:
+        app.command(verb, epilog=EPILOG)(guarded(VERBS[verb]))
+        return app
+    from importlib.metadata import entry_points
+
+    for name, command in VERBS.items():
+        app.command(name, epilog=EPILOG)(guarded(command))
     for found in sorted(entry_points(group="ascertain.verbs"), key=lambda found: found.name):
         _add_verb(app, found)
     return app
@@ -161,7 +170,9 @@ def main() -> NoReturn:
     """Run the command line; what was typed wrongly gets one sentence too."""
     _outlive_reader()
     try:
-        code = build()(sys.argv[1:] or ["--help"], prog_name="ascertain", standalone_mode=False)
+        look_for_cycles_rarely()
+        words = sys.argv[1:] or ["--help"]
+        code = build(words[0])(words, prog_name="ascertain", standalone_mode=False)
     except TyperException as usage:
         code, context = usage.exit_code, getattr(usage, "ctx", None)
         verb = "ascertain" if context is None else context.command_path

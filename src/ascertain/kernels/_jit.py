@@ -85,6 +85,8 @@ class _Tiers:
             self.mode = "interpreted"
         self.seconds = 0.0
         """Spent in interpreted kernels so far."""
+        self.compiling = 0.0
+        """Seconds that were spent compiling so far, by the clock on the wall."""
         self.interrupted = False
         """Whether Ctrl-C was pressed while `whole_kernels` holds it back."""
         self.tell: Callable[[str, str], None] | None = None
@@ -245,9 +247,10 @@ def is_compiled(function: Callable[..., Any]) -> bool:
 
 
 def use_compiled_kernels() -> None:
-    """Compile every kernel at its first call, in this process and in those it starts: for campaigns of hours.
+    """Compile every kernel at its first call, in this process and in those it starts: for the studies of the paper.
 
-    What ASCERTAIN_KERNELS says comes first.
+    They take minutes to hours on many workers, and some measure how long things take. What ASCERTAIN_KERNELS says comes
+    first.
     """
     if TIERS.mode == "auto" and "ASCERTAIN_KERNELS" not in os.environ:
         os.environ["ASCERTAIN_KERNELS"] = TIERS.mode = "compiled"
@@ -279,6 +282,11 @@ def _interrupt(_: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+def compiling_seconds() -> float:
+    """How long this process has spent compiling, so that times of work can leave it out."""
+    return TIERS.compiling
+
+
 def tell_long_compiling(tell: Callable[[str, str], None]) -> None:
     """Have it called, once, when compiling takes long: with what is being compiled and the folder where it is kept."""
     TIERS.tell = tell
@@ -295,7 +303,7 @@ def _load_numba() -> Any:
         def __init__(self) -> None:
             self.outermost: Any = None
             self.depth = 0
-            self.began = self.before = 0.0
+            self.began = 0.0
 
         def on_start(self, event: Any) -> None:
             if self.depth == 0:
@@ -307,10 +315,10 @@ def _load_numba() -> Any:
             self.look()
             self.depth -= 1
             if self.depth == 0:
-                self.before += time.perf_counter() - self.began
+                TIERS.compiling += time.perf_counter() - self.began
 
         def look(self) -> None:
-            if TIERS.tell is not None and self.before + time.perf_counter() - self.began > LONG_COMPILING:
+            if TIERS.tell is not None and TIERS.compiling + time.perf_counter() - self.began > LONG_COMPILING:
                 tell, TIERS.tell = TIERS.tell, None
                 f = self.outermost.py_func
                 tell(f"{f.__module__.rpartition('kernels.')[2]}.{f.__name__}", str(self.outermost.stats.cache_path))

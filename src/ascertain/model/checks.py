@@ -5,15 +5,15 @@ Everything here takes models whose states are listed: machines, with and without
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from scipy.sparse import coo_array  # type: ignore[import-untyped]
-from scipy.sparse.csgraph import breadth_first_order, connected_components  # type: ignore[import-untyped]
 
+from ascertain.kernels.model.reach import mark_reached
 from ascertain.model.abstract import AbstractListed
 from ascertain.model.hidden import sum_exactly
-from ascertain.types import Action, State
+from ascertain.types import Action, BoolArray, LongArray, State
 
 
 def count_missing(model: AbstractListed) -> int:
@@ -48,25 +48,27 @@ def stuck_states(model: AbstractListed) -> list[State]:
 
 def is_strongly_connected(model: AbstractListed) -> bool:
     """Whether every state can be reached from every other one."""
-    count = connected_components(_graph(model), directed=True, connection="strong", return_labels=False)  # pyright: ignore
-    return int(count) == 1  # pyright: ignore
+    source, target = model.arrows()
+    # That is so when one state reaches all others and all others reach it.
+    forwards, backwards = _reach(model, source, target, [0]), _reach(model, target, source, [0])
+    return bool(forwards.all() and backwards.all())
 
 
 def unreachable_states(model: AbstractListed) -> list[State]:
     """The states that no word of actions reaches from where the plant may begin; none where that is not said."""
     if not model.initial_states:
         return []
-    reached = np.zeros(model.num_states, dtype=bool)
-    graph = _graph(model)
-    for s in model.initial_states:
-        if not reached[s]:
-            order = breadth_first_order(graph, s, directed=True, return_predecessors=False)  # pyright: ignore
-            reached[order] = True
-    return [int(s) for s in np.flatnonzero(~reached)]
-
-
-def _graph(model: AbstractListed) -> coo_array:  # pyright: ignore
-    """An arrow for every step that has positive probability."""
     source, target = model.arrows()
-    shape = (model.num_states, model.num_states)
-    return coo_array((np.ones(len(source), dtype=np.int8), (source, target)), shape=shape).tocsr()  # pyright: ignore
+    return [int(s) for s in np.flatnonzero(~_reach(model, source, target, model.initial_states))]
+
+
+def _reach(model: AbstractListed, source: LongArray, target: LongArray, first: Sequence[State]) -> BoolArray:
+    """Which states can be reached from some, along these arrows."""
+    order = np.argsort(source, kind="stable")
+    start = np.searchsorted(source[order], np.arange(model.num_states + 1))
+    queue = np.empty(model.num_states, dtype=np.int64)
+    reached = np.zeros(model.num_states, dtype=bool)
+    begin = np.unique(np.array(first, dtype=np.int64))
+    queue[: len(begin)], reached[begin] = begin, True
+    mark_reached(start, target[order], reached, queue, len(begin))
+    return reached

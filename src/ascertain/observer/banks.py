@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib.metadata import version
 from typing import Any, final
 
 import numpy as np
@@ -24,6 +23,7 @@ from ascertain.errors import AscertainError, TaskError
 from ascertain.task.bank import Bank, uniform_bank
 from ascertain.task.canonical import canonical_bytes
 from ascertain.types import State
+from ascertain.version import __version__
 
 
 @final
@@ -106,7 +106,7 @@ class OperationBank:
             "compiler": self._compiler,
             "shells": self._shells,
             "weighting": [self._weighting.name, str(self._weighting.nominal)],
-            "version": version("ascertain"),
+            "version": __version__,
         }
 
 
@@ -122,7 +122,7 @@ class HypothesesBank:
 
     def bank_data(self) -> dict[str, Any]:
         """What determines the bank: the question that the observer's settings name."""
-        return {"kind": "hypotheses", "version": version("ascertain")}
+        return {"kind": "hypotheses", "version": __version__}
 
 
 def operation_hash(operation: Operation) -> str:

@@ -87,7 +87,7 @@ class Rate:
     @property
     def interval(self) -> tuple[float, float]:
         """Clopper and Pearson's: at least 95 % of such intervals hold the true probability, whatever it is."""
-        from scipy.special import betaincinv  # noqa: PLC0415  # loading it takes longer than most simulations
+        from scipy.special import betaincinv  # loading it takes longer than most simulations
 
         k, n = self.count, self.runs
         low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, 0.025))

@@ -30,8 +30,6 @@ from fractions import Fraction
 from typing import Any, TypeAlias, cast, final
 
 import numpy as np
-from scipy.optimize import linprog  # pyright: ignore[reportUnknownVariableType]
-from scipy.sparse import csr_array
 
 from ascertain.kernels.planning.controllers import accumulate_visits
 from ascertain.planning.belief_graph import BeliefGraph
@@ -223,6 +221,9 @@ class ColumnGeneration:
         `achieved[i, k]`: costs, errors and abstentions of column k from place i on, errors and abstentions in units of
         the risks. Returned are the value, the shares, and the multipliers as prices.
         """
+        from scipy.optimize import linprog  # pyright: ignore[reportUnknownVariableType]
+        from scipy.sparse import csr_array
+
         places, count, width = achieved.shape
         n, total = width // 3, places * count
         rows = achieved.reshape(total, width).T

@@ -30,8 +30,6 @@ from typing import Any, TypeAlias, cast, final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csc_matrix
-from scipy.sparse import linalg as _linalg
 
 from ascertain.errors import LimitError
 from ascertain.policy.absorption import NOTHING, Fates, Triple, known_value
@@ -102,8 +100,10 @@ def _rows(chain: Chain, fates: Fates, passing: Sequence[int]) -> list[_Row]:
 
 def _bound_steps(rows: list[_Row]) -> tuple[list[int], Solver]:
     """S, checked, in units of 2^-STEP_BITS, and a function that solves x = b + P x in floats."""
+    from scipy.sparse import linalg
+
     try:
-        solve: Solver = cast(Any, _linalg).splu(_matrix(rows), permc_spec="NATURAL", diag_pivot_thresh=0.0).solve
+        solve: Solver = cast(Any, linalg).splu(_matrix(rows), permc_spec="NATURAL", diag_pivot_thresh=0.0).solve
     except RuntimeError:  # singular in floats
         raise LimitError(TOO_LONG) from None
     guess: list[float] = solve(np.ones(len(rows))).tolist()
@@ -120,6 +120,8 @@ def _bound_steps(rows: list[_Row]) -> tuple[list[int], Solver]:
 
 def _matrix(rows: list[_Row]) -> Any:
     """1 - P in floats."""
+    from scipy.sparse import csc_matrix
+
     entries = [(r, j, -weight / whole) for r, (whole, arrows, _) in enumerate(rows) for j, weight in arrows]
     entries += [(r, r, 1.0) for r in range(len(rows))]
     r, j, x = (np.array(column) for column in zip(*entries, strict=True))

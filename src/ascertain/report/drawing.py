@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, Template
 from rich.text import Text
 from rich.tree import Tree
 
@@ -16,6 +16,9 @@ from ascertain.policy.automaton import Automaton
 from ascertain.report.outline import Outline, outline_policy
 from ascertain.report.printable import printable
 from ascertain.task.task import Task
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 LONGEST_TEXT, LONGEST_READING = 40, 28
 """Longer names are cut short in a drawing; hovering shows them whole."""
@@ -126,5 +129,7 @@ def draw_html(root: Outline, title: str, facts: list[tuple[str, str]]) -> str:
 
 
 def _template(name: str) -> Template:
+    from jinja2 import Environment, PackageLoader
+
     loader = PackageLoader("ascertain.report", "templates")
     return Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True).get_template(name)

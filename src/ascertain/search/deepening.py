@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ascertain.kernels._jit import whole_kernels
+from ascertain.kernels._jit import compiling_seconds, whole_kernels
 from ascertain.kernels.search.bounds import INFINITE
 from ascertain.kernels.search.deepen import DONE, FULL, PAUSED, deepen, prove_infinite
 from ascertain.kernels.search.graph import EXPANDED, bound_again
@@ -50,9 +50,12 @@ class Search:
         time_limit: float | None = None,
         memory_limit: int | None = None,
         started: float | None = None,
+        compiled_before: float | None = None,
     ) -> None:
         self.arena = arena
         self.started = time.monotonic() if started is None else started
+        self.compiled_before = compiling_seconds() if compiled_before is None else compiled_before
+        """Seconds of compiling that do not belong to this search."""
         self.deadline = None if time_limit is None else self.started + time_limit
         """On the clock of `time.monotonic`; None for never."""
         self.memory_limit = memory_limit
@@ -189,4 +192,5 @@ class Search:
             expanded=int(self.graph.data.used[EXPANDED]),
             visits=self.graph.num_visits,
             bytes=self.graph.num_bytes,
+            compiling_seconds=compiling_seconds() - self.compiled_before,
         )

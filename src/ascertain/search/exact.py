@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from ascertain.errors import TaskError
+from ascertain.kernels._jit import compiling_seconds
 from ascertain.kernels.search.bounds import INFINITE
 from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.policy.evaluate import cost_by_hypothesis
@@ -53,7 +54,7 @@ def solve(
     whether "always", only "when solved", or "never". What is unsolvable always comes with its witness, and after Ctrl-C
     there is no proof. `distances` are those of the task's quotient (`measure_task`), where they are known already.
     """
-    started = time.monotonic()
+    started, compiled_before = time.monotonic(), compiling_seconds()
     check_task(task)
     mean = objective == "expected"
     if mean:
@@ -65,7 +66,14 @@ def solve(
     if is_pure(arena.start):
         return answer_at_once(arena, quotient, objective, time.monotonic() - started)
     merged = merge_weights(task, quotient, arena, weights) if mean else None
-    search = Search(arena, merged, time_limit=time_limit, memory_limit=memory_limit, started=started)
+    search = Search(
+        arena,
+        merged,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        started=started,
+        compiled_before=compiled_before,
+    )
     why = search.run(progress)
     if search.lower == INFINITE and mean:
         # What cannot be settled cannot be settled at any mean cost either, and a proof of it is one about worst costs.

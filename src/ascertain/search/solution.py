@@ -39,6 +39,8 @@ class SearchStats:
     """Times a configuration was looked at."""
     bytes: int
     """What the tables of the search take."""
+    compiling_seconds: float = 0.0
+    """The part of `seconds` in which kernels were compiled."""
 
 
 @final

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-import regex
-
 from ascertain.errors import TaskError
 
 _SECONDS = 2.0
@@ -17,6 +15,8 @@ _LENGTH = 1000
 
 def search_names(pattern: str, names: Iterable[str], where: str) -> list[str | None]:
     """What the pattern finds in each name: its first group if it has one, else the whole match; None for nothing."""
+    import regex
+
     if len(pattern) > _LENGTH:
         raise TaskError(f"{where}: the pattern has {len(pattern)} characters; at most {_LENGTH} are allowed")
     deadline = time.monotonic() + _SECONDS

@@ -50,6 +50,7 @@ def command(
     from ascertain.cli.show.output import print_json
     from ascertain.cli.show.problems import refuse_overwriting
     from ascertain.cli.show.progress import announce_compilation
+    from ascertain.kernels._jit import use_compiled_kernels
     from ascertain_paper.calibration import calibrate_testbed
     from ascertain_paper.testbed.settings import find_settings
     from ascertain_paper.testbed.testbed import make_testbed
@@ -57,6 +58,8 @@ def command(
     refuse_overwriting([out], [Path(settings)])
     testbed = make_testbed(find_settings(settings))
     announce_compilation()
+    if workers > 1:
+        use_compiled_kernels()
     with counting("blocks") as progress:
         calibration = calibrate_testbed(
             testbed, blocks=blocks, compiler=compiler, place=place, workers=workers, progress=progress

@@ -56,6 +56,7 @@ def command(
     from ascertain.cli.show.counting import counting
     from ascertain.cli.show.output import print_json
     from ascertain.cli.show.progress import announce_compilation
+    from ascertain.kernels._jit import use_compiled_kernels
     from ascertain_paper.campaign.conditions import Conditions
     from ascertain_paper.campaign.engines import start_engine
     from ascertain_paper.campaign.frozen import name_folder
@@ -74,6 +75,7 @@ def command(
         out = name_folder(out, label)
         prepare_folder(out)
     announce_compilation()
+    use_compiled_kernels()  # studies are long, and some measure how long things take
     computing = start_engine(engine, workers)
     with ExitStack() as shown:
         shown.callback(computing.close)

@@ -50,12 +50,12 @@ def check_drawing(path: Path | None, suffixes: tuple[str, ...] = (".svg", ".html
 
 def save_drawing(path: Path | None, settled: Settled, title: str) -> None:
     """Draw the policy where a drawing was asked for, in the format that the suffix says."""
-    from ascertain.report.drawing import write_drawing
-    from ascertain.report.outline import outline_policy
-
     policy = settled.policy
     if path is None or policy is None:
         return
+    from ascertain.report.drawing import write_drawing
+    from ascertain.report.outline import outline_policy
+
     if policy.depth > MAX_DEPTH:
         raise FileError(f"{path}: the policy is {policy.depth} actions deep; at most {MAX_DEPTH} are drawn")
     facts = settled.facts()

@@ -68,6 +68,7 @@ def command(
     from ascertain.cli.show.output import note, print_json
     from ascertain.cli.show.panel import show_session
     from ascertain.cli.show.problems import load_any_problem, refuse_overwriting
+    from ascertain.cli.starting import restore_threads
     from ascertain.pipeline.certify import certificate_files
     from ascertain.pipeline.observe import observe
     from ascertain.problem.plants import find_kind
@@ -79,6 +80,7 @@ def command(
     refuse_overwriting(certificate_files(certificate), [] if journal is None else [journal])
     if kind.asks_person:
         asking.offer_completion(posed.question.model.readings)
+    restore_threads()
     words: dict[str, Any] = {"policy": policy, "alpha": alpha, "probing": probing, "budget": budget}
     with show_session(sys.stderr.isatty() and not (kind.asks_person or approve)) as watch:
         observed = observe(

@@ -65,7 +65,10 @@ def _print(settled: Settled, problem: Path) -> None:
     from ascertain.cli.show.solutions import print_policy
 
     facts, policy = settled.facts(), settled.policy
-    seconds = f"{settled.solution.stats.seconds:.2f} s"
+    stats = settled.solution.stats
+    seconds = f"{stats.seconds - stats.compiling_seconds:.2f} s"
+    if stats.compiling_seconds >= 0.01:
+        seconds += f", and {stats.compiling_seconds:.2f} s of compiling"
     if settled.status == "unsolvable":
         print_line(f"{problem}: unsolvable: no experiment settles the question, whatever it may cost.")
         if settled.obstruction is not None:

@@ -51,9 +51,10 @@ MARKS = frozenset(["", "->", "--", *"{}[]=;,:+"])
 SHOWN = 40
 """Characters of a lexeme that an error message repeats: enough to find it in the line that is named."""
 
-NAME = r"[A-Za-z_\x80-\U0010ffff][A-Za-z_0-9\x80-\U0010ffff]*+(?!\.)"
+# Letters are A-Z, a-z, _ and all beyond ASCII. Saying which characters are none is the same, and compiles at once.
+NAME = r"[^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*+(?!\.)"
 """A name without quotes: letters, also those beyond ASCII, digits and underscores."""
-NUMBER = r"-?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?+)(?![A-Za-z_.\x80-\U0010ffff])"
+NUMBER = r"-?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?+)(?![^\x00-\-/-@\[-^`{-\x7f])"
 """A number, after which no letter may stand."""
 STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 """A string in quotes, escapes not yet resolved."""
