@@ -66,7 +66,7 @@ QUICK = Sizes(
     repeats=2_000,
     group=5,
     noise_operations=4,
-    noise_runs=(1, 2),
+    noise_runs=(2, 3),
 )
 # In the full form runs suffice to show each of both stages' truths wrong at most alpha: with K truths, n runs of each
 # and an estimate of p alpha the limit is (p + sqrt(log(K/delta) / 2n)) alpha. In the nominal stage p is at most 0.694

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from ascertain.report.record import Figure, Table
+from ascertain.report.tables import show_ratio
 from ascertain_paper.studies.audit.compiling import Vain
 from ascertain_paper.studies.audit.coverage import CoverageStudy
 from ascertain_paper.studies.audit.noise_tables import noise_part
-from ascertain_paper.studies.audit.parts import Results, name_risk
+from ascertain_paper.studies.audit.parts import Results
 from ascertain_paper.studies.audit.rate_tables import coverage_part, vain_part
 from ascertain_paper.studies.audit.removed_tables import removed_part
 from ascertain_paper.studies.audit.sampling import FALLBACK, NOMINAL, SHELLS
@@ -61,7 +62,7 @@ def list_choices(found: Found) -> tuple[OpenChoice, ...]:
     audited = sum(each["stage"] == FALLBACK for each in found.sampled)
     return (
         OpenChoice(
-            f"How a wrong answer at {name_risk(frozen.staged_risk)} is met",
+            f"How a wrong answer at {show_ratio(frozen.staged_risk)} is met",
             "importance sampling: read from what would be answered, weigh by the likelihood ratio, recomputed exactly",
             "nearly every run ends in a wrong answer and counts for at most alpha; counting would take "
             f"{float(1 / frozen.staged_risk):,.0f} runs for each wrong answer",
