@@ -29,6 +29,8 @@ LETTER = 7.0
 """The size of the names of points."""
 TICK_LETTER = 6.5
 """The width of a letter of a tick's name, with a little air between names."""
+NAME_MARGIN = 0.1
+"""Of the axes, on each side: names of the outermost points find a place there."""
 FAR = 9.0
 """Names farther from their point, in printer's points, or nearer to another one, are tied to it by a line."""
 _INK = "#7a7a7a"
@@ -64,6 +66,8 @@ def draw_figure(figure: Figure, size: tuple[float, float] = STANDARD, *, scope: 
             _draw_series(axes, series, k, len(figure.series), size[0])
         axes.set_xlabel(figure.x_label)
         axes.set_ylabel(figure.y_label)
+        if any(series.labels and series.mark == "points" for series in figure.series):
+            axes.margins(NAME_MARGIN)
         if figure.log_x:
             axes.set_xscale("log")
         if figure.log_y:
@@ -151,7 +155,8 @@ def _write_labels(drawing: Any, axes: Any, figure: Figure) -> None:
         offset = (box.left + 1 - across, box.bottom + 1.5 - up)
         axes.annotate(name, (x, y), xytext=offset, textcoords="offset points", fontsize=LETTER, color=_INK, va="bottom")
         if _distance(box, across, up) > min(FAR, *(_distance(box, *other) for other in others)):
-            end = (min(max(across, box.left), box.right) - across, min(max(up, box.bottom), box.top) - up)
+            to_across, to_up = box.nearest(across, up)
+            end = (to_across - across, to_up - up)
             line = {"arrowstyle": "-", "linewidth": 0.4, "color": _INK, "shrinkA": 0, "shrinkB": 2}
             axes.annotate("", (x, y), xytext=end, textcoords="offset points", arrowprops=line)
 

@@ -29,7 +29,7 @@ from ascertain_paper.studies.audit.coverage import (
 from ascertain_paper.studies.audit.noise import ACTUAL, observe_noises, sample_noise
 from ascertain_paper.studies.audit.removed import audit_blocks
 from ascertain_paper.studies.audit.sampling import FALLBACK, NOMINAL, WHOLE, sample_stages
-from ascertain_paper.studies.audit.tables import Found, list_choices, summarise
+from ascertain_paper.studies.audit.tables import Found, answer_audit, list_choices, summarise
 from ascertain_paper.study import Study
 
 THRESHOLDS = (0, 10, 100, 1000)
@@ -112,6 +112,8 @@ def audit_guarantee(conditions: Conditions, sizes: Sizes) -> Study:
         settings_hash=frozen.hash,
         quick=conditions.quick,
         seconds=time.monotonic() - began,
+        question="Are answers wrong as rarely as guaranteed, and does the guarantee end where its assumptions do?",
+        answer=answer_audit(rows, alarms),
         rows=rows,
         tables=tables,
         figures=figures,

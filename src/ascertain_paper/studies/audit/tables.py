@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, final
 
 from ascertain.report.record import Figure, Table
@@ -14,7 +15,7 @@ from ascertain_paper.studies.audit.noise_tables import noise_part
 from ascertain_paper.studies.audit.parts import Results
 from ascertain_paper.studies.audit.rate_tables import coverage_part, vain_part
 from ascertain_paper.studies.audit.removed_tables import removed_part
-from ascertain_paper.studies.audit.sampling import FALLBACK, NOMINAL, SHELLS
+from ascertain_paper.studies.audit.sampling import FALLBACK, NOMINAL, SHELLS, WHOLE
 from ascertain_paper.studies.audit.sampling_tables import sampling_part
 from ascertain_paper.study import OpenChoice
 from ascertain_paper.testbed.settings import Settings
@@ -52,6 +53,22 @@ def summarise(
         tuple(row for part in parts for row in part[2]),
         tuple(sentence for part in parts for sentence in part[3]),
         tuple(alarm for part in parts for alarm in part[4]),
+    )
+
+
+def answer_audit(rows: Results, alarms: Sequence[str]) -> str:
+    """What came out, in two sentences."""
+    if alarms:
+        return f"Not everything that was promised is kept: {len(alarms)} alarms."
+    shares = {
+        row["stage"]: row["estimate"] / float(Fraction(row["alpha"]))
+        for row in rows
+        if row["question"] == "false acceptance"
+    }
+    return (
+        f"For the hardest truths the measured risk is {shares[NOMINAL]:.2f} of alpha in the nominal stage and "
+        f"{shares[WHOLE]:.2f} of alpha for the whole of {WHOLE}. No limit was found broken while the sensor is as "
+        "declared; with a worse sensor nothing is guaranteed."
     )
 
 

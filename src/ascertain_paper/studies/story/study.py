@@ -33,6 +33,8 @@ def tell(story: Story, settings_hash: str, seconds: float) -> Study:
         settings_hash=settings_hash,
         quick=False,
         seconds=seconds,
+        question="Where was the plant when fresh readings began, if commands of its log were replaced unnoticed?",
+        answer=_answer(story),
         rows=(facts_of(story),),
         tables=(_replaced_table(story), _run_table(story)),
         figures=_figures(story),
@@ -49,6 +51,17 @@ def tell(story: Story, settings_hash: str, seconds: float) -> Study:
 
 def _truth(story: Story) -> str:
     return story.question.label_of(story.operation.true_endpoint)
+
+
+def _answer(story: Story) -> str:
+    observer = story.run.observer
+    if story.acceptance is None:
+        return f"No answer after {observer.counters.readings} readings: {story.run.verdict}."
+    right = "the right" if story.acceptance.label == _truth(story) else "a WRONG"
+    return (
+        f"{observer.counters.readings} readings certify {right} state of {1 << story.question.model.num_bits:,}, at a "
+        f"risk of at most {show_ratio(observer.risk_budget.alpha)}; the checker says {story.checked}."
+    )
 
 
 def _findings(story: Story) -> tuple[str, ...]:
