@@ -133,7 +133,7 @@ def test_the_page_begins_with_what_was_asked_what_came_out_and_what_differs() ->
     page = draw_page([asked, replace(asked, name="other", question="", answer="", tables=(), findings=("Second.",))])
     first = page[: page.index("<section>")]
     assert "Does it hold?" in first and "It holds." in first and "Second." in first
-    assert "1 better" in first and "1 differ<" in first and "no figures of the paper" in first
+    assert "1 better" in first and "1 differs<" in first and "no figures of the paper" in first
     assert "open world: 1 figure in" in first
     for link in re.findall(r'href="#([^"]+)"', page):
         assert f'id="{link}"' in page

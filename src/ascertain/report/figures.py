@@ -11,6 +11,7 @@ import itertools
 import math
 import re
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,7 @@ def _draw_series(axes: Any, series: Series, k: int, count: int, width: float) ->
         bars = axes.bar(places, series.y, width=0.8 / count, label=series.name, color=colour)
         letters = max(1, int(width * 72 / len(series.x) / TICK_LETTER))
         axes.set_xticks(range(len(series.x)), [textwrap.fill(str(x), letters) for x in series.x])
+        axes.set_axisbelow(True)
         axes.bar_label(bars, labels=list(series.labels) or None, fmt="%.3g", color=_INK, fontsize=8)
     elif series.mark in {"line", "steps"}:
         style = "steps-post" if series.mark == "steps" else "default"
@@ -123,7 +125,7 @@ def _draw_series(axes: Any, series: Series, k: int, count: int, width: float) ->
 def _write_labels(drawing: Any, axes: Any, figure: Figure) -> None:
     """Write the names of points beside them; points of a series in one place share a line."""
     markers: list[tuple[object, float]] = []
-    drawn: list[list[tuple[object, float]]] = []
+    drawn: list[Sequence[tuple[object, float]]] = []
     named: dict[tuple[int, float, float], list[str]] = {}
     for k, series in enumerate(figure.series):
         if series.mark == "points":

@@ -16,13 +16,13 @@ from ascertain_paper.study import Study
 
 DIFFERS = "differs"
 COUNTED = {
-    "reproduced": "reproduced",
-    "better": "better",
-    DIFFERS: "differ",
-    "too few": "too few to tell",
-    "another testbed": "on another testbed",
+    "reproduced": ("reproduced", "reproduced"),
+    "better": ("better", "better"),
+    DIFFERS: ("differs", "differ"),
+    "too few": ("too few to tell", "too few to tell"),
+    "another testbed": ("on another testbed", "on another testbed"),
 }
-"""How a verdict begins, and the word for a number of them."""
+"""How a verdict begins, and the words for one and for several of them."""
 
 
 @final
@@ -43,7 +43,7 @@ class Summary:
     study: Study
     answer: str
     verdicts: tuple[tuple[str, str, int], ...]
-    """How a verdict begins, the word for several of them, and how many there are."""
+    """How a verdict begins, the word for so many of them, and how many there are."""
     differences: tuple[Difference, ...]
 
 
@@ -64,7 +64,11 @@ def _summary(study: Study) -> Summary:
     return Summary(
         study,
         study.answer or next(iter(study.findings), ""),
-        tuple((word, name, counts[word]) for word, name in COUNTED.items() if counts[word]),
+        tuple(
+            (word, several if counts[word] > 1 else one, counts[word])
+            for word, (one, several) in COUNTED.items()
+            if counts[word]
+        ),
         tuple(
             Difference(reason, len(tables), tuple({table.name: table for table in tables}.values()))
             for reason, tables in sorted(reasons.items(), key=lambda item: -len(item[1]))
