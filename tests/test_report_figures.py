@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.report.figures import draw_figure
+from ascertain.report.figures import COLOURS, draw_figure
 from ascertain.report.labels import MARKER, Box, place_labels
 from ascertain.report.record import Figure, Series
 
@@ -71,6 +72,17 @@ def test_a_line_crosses_a_box_that_it_has_a_part_in_and_not_one_that_it_touches(
     box = Box(10, 10, 20, 14)
     assert box.crosses((0, 12), (15, 12)) and box.crosses((15, 0), (15, 30)) and box.crosses((9, 9), (21, 15))
     assert not box.crosses((0, 12), (10, 12)) and not box.crosses((0, 14), (30, 14)) and not box.crosses((0, 0), (9, 9))
+
+
+def test_a_line_of_one_point_is_seen_and_limits_are_drawn_through_their_points() -> None:
+    def drawn(*series: Series) -> str:
+        return draw_figure(Figure("seen", "", "", "", series))
+
+    assert f"fill: {COLOURS[0]}" in drawn(Series("one", (1.0,), (1.0,), mark="line"))
+    assert f"fill: {COLOURS[0]}" not in drawn(Series("two", (1.0, 2.0), (1.0, 2.0), mark="line"))
+    points = Series("points", (1.0, 2.0), (1.0, 2.0))
+    bars = drawn(replace(points, limits=((0.5, 1.5), (1.0, 2.0))))
+    assert "LineCollection" in bars and "LineCollection" not in drawn(points)
 
 
 def test_points_in_one_place_share_a_line_and_crowded_ones_are_tied_to_their_names() -> None:

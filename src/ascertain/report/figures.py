@@ -110,7 +110,17 @@ def _draw_series(axes: Any, series: Series, k: int, count: int, width: float) ->
         axes.bar_label(bars, labels=list(series.labels) or None, fmt="%.3g", color=_INK, fontsize=8)
     elif series.mark in {"line", "steps"}:
         style = "steps-post" if series.mark == "steps" else "default"
-        axes.plot(series.x, series.y, label=series.name, color=colour, linewidth=1.4, drawstyle=style)
+        alone = marker if len(series.x) == 1 else None  # a line with one end would not be seen
+        axes.plot(
+            series.x,
+            series.y,
+            marker=alone,
+            label=series.name,
+            color=colour,
+            linewidth=1.4,
+            markersize=6,
+            drawstyle=style,
+        )
     else:
         axes.plot(series.x, series.y, marker, label=series.name, color=colour, markersize=6, alpha=0.9)
         if series.limits:
