@@ -60,7 +60,7 @@ def main() -> int:
     by_name = {study.name: study for study in studies}
     show_table(by_name["controller"].tables[0])
     for study in studies:
-        print_line(f"{study.name}: {study.findings[-1 if study.name == 'story' else 0]}")
+        print_line(f"{study.name}: {study.answer or study.findings[0]}")
     alarms = [f"ALARM: {study.name}: {alarm}" for study in studies for alarm in study.alarms]
     for alarm in alarms:
         print_line(alarm)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -19,20 +20,23 @@ import pytest
 
 from ascertain.report.figures import draw_figure
 from ascertain.report.record import Table
-from ascertain.report.tables import is_text, show, to_csv, to_latex, to_markdown
+from ascertain.report.tables import is_text, show, show_ratio, to_csv, to_latex, to_markdown
 from ascertain_check import check
 from ascertain_paper.report.folder import prepare_folder, write_results
 from ascertain_paper.report.page import draw_page
 from ascertain_paper.report.plain import study_data
+from ascertain_paper.report.summary import summarise
 from ascertain_paper.studies.story.run import live_through
 from ascertain_paper.studies.story.study import tell
 from ascertain_paper.study import Excerpt, OpenChoice, Study
+from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import load_testbed
 from tests.conftest import ROOT
 from tests.test_report_figures import BARS, POINTS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
+STAGES = ("nominal", "fallback")
 TABLE = Table(
     "beside",
     "Reads & steps",
@@ -124,6 +128,23 @@ def test_a_page_is_whole_by_itself_and_hostile_names_stay_text() -> None:
     assert len(names) == len(set(names))
 
 
+def test_the_page_begins_with_what_was_asked_what_came_out_and_what_differs() -> None:
+    asked = replace(STUDY, figures=(), question="Does it hold?", answer="It holds.")
+    page = draw_page([asked, replace(asked, name="other", question="", answer="", tables=(), findings=("Second.",))])
+    first = page[: page.index("<section>")]
+    assert "Does it hold?" in first and "It holds." in first and "Second." in first
+    assert "1 better" in first and "1 differs<" in first and "no figures of the paper" in first
+    assert "open world: 1 figure in" in first
+    for link in re.findall(r'href="#([^"]+)"', page):
+        assert f'id="{link}"' in page
+    assert 'href="#example"' in first and 'href="#example-beside"' in first
+    calm, loud = summarise([asked, replace(asked, alarms=("WRONG",))])
+    assert (calm.verdicts, calm.differences) == (loud.verdicts, loud.differences)
+    [difference] = calm.differences
+    assert (difference.reason, difference.number, difference.tables) == ("open world", 1, (TABLE,))
+    assert 'class="violated">1</td>' in draw_page([loud.study])
+
+
 def test_alarms_are_at_the_top_of_the_page() -> None:
     assert "No alarms" in draw_page([STUDY])
     loud = Study(name="x", title="x", settings_hash="a", quick=True, seconds=0, rows=(), tables=(), alarms=("WRONG",))
@@ -171,6 +192,22 @@ def test_the_picture_of_the_readme_is_the_storys() -> None:
     assert draw_figure(rivals) == (ROOT / "docs/images/story-rivals.svg").read_text(encoding="utf-8")
 
 
+def test_the_storys_risk_is_that_of_the_run_and_not_of_the_stage_that_answered(story: Study) -> None:
+    run = dict(story.tables[1].rows)
+    alpha, shares = run["alpha, the risk of the run"], [run[f"share of the {name} stage"] for name in STAGES]
+    assert sum(Fraction(share.replace(",", "")) for share in shares) == Fraction(alpha.replace(",", ""))
+    assert alpha not in shares and Fraction(story.facts["alpha"]) == Fraction(alpha.replace(",", ""))
+    assert f"risk of at most {alpha};" in story.answer and f"was at most {alpha}, of which" in story.findings[-1]
+    assert math.isclose(story.facts["threshold_nats"], math.log(1 / Fraction(shares[1].replace(",", ""))))
+
+
+def test_the_readme_gives_the_risk_that_the_story_prints() -> None:
+    alpha = show_ratio(2 * load_settings("testbed").staged_risk)
+    paragraphs = (ROOT / "README.md").read_text(encoding="utf-8").split("\n\n")
+    [told] = [paragraph for paragraph in paragraphs if "ascertain reproduce story" in paragraph]
+    assert alpha in told
+
+
 def test_a_certificate_of_the_story_that_was_touched_is_refuted(story: Study) -> None:
     claim = json.loads(story.attachments["operation.json"])
     claim["claims"][0]["label"] = "0" * len(claim["claims"][0]["label"])
@@ -214,7 +251,7 @@ def test_a_browser_draws_every_table_and_figure_without_the_network(
         assert drawn.locator("thead th").count() == len(table.columns)
         box = drawn.bounding_box()
         assert box["width"] > 100 and box["height"] > 20 * len(table.rows)
-    figures = page.locator("figure svg")
+    figures = page.locator("figure svg:visible")
     assert figures.count() == len(story.figures) + len(STUDY.figures)
     for i in range(figures.count()):
         box = figures.nth(i).bounding_box()
@@ -240,7 +277,8 @@ def test_on_paper_the_page_is_black_on_white_and_nothing_is_cut_off(browser: Any
     page.emulate_media(media="print")
     page.goto(page_path.as_uri())
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
-    assert page.locator("nav").is_hidden()
+    assert page.locator(".back").first.is_hidden() and page.locator("table.summary").is_visible()
+    assert page.locator("figure .wide svg").first.is_visible() and page.locator("figure .narrow").first.is_hidden()
     widths = page.evaluate("[...document.querySelectorAll('table')].map(t => t.getBoundingClientRect().right)")
     assert widths and max(widths) <= 720
     paper = page.pdf(format="A4")
@@ -270,4 +308,24 @@ def test_on_a_narrow_screen_wide_tables_scroll_by_themselves(browser: Any, page_
     page = context.new_page()
     page.goto(page_path.as_uri())
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    right = "[...document.querySelectorAll('.summary td, .choices td')].map(cell => cell.getBoundingClientRect().right)"
+    assert max(page.evaluate(right)) <= 380
+    context.close()
+
+
+@pytest.mark.parametrize(("width", "least"), [(400, 11.0), (1280, 11.0)])
+def test_the_letters_of_axes_are_legible_on_narrow_and_wide_screens(
+    browser: Any, page_path: Path, width: int, least: float
+) -> None:
+    """A drawing scales with the page: 9-point letters are 9 parts of the height of its view box, in points."""
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    page = context.new_page()
+    page.goto(page_path.as_uri())
+    figures = page.locator("figure svg:visible")
+    assert figures.count() > 2
+    for i in range(figures.count()):
+        shown = figures.nth(i).bounding_box()
+        assert shown["width"] <= width
+        across = float(figures.nth(i).get_attribute("viewBox").split()[2])
+        assert 9 * shown["width"] / across >= least
     context.close()

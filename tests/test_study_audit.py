@@ -18,13 +18,15 @@ from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.observer.staged import Observer
+from ascertain.report.record import Figure, Table
 from ascertain.task.bank import Bank
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
 from ascertain_paper.studies.audit import removed as audit_removed
 from ascertain_paper.studies.audit.compiling import count_vain
 from ascertain_paper.studies.audit.coverage import cover_blocks
-from ascertain_paper.studies.audit.noise import observe_noise
+from ascertain_paper.studies.audit.noise import observe_noise, risk_at
+from ascertain_paper.studies.audit.noise_tables import noise_part
 from ascertain_paper.studies.audit.removed import (
     SEPARATING,
     audit_block,
@@ -194,10 +196,47 @@ def test_the_audit_finds_the_guarantee_kept_and_says_where_it_ends(tiny: Study) 
     assert tiny.alarms == ()
     assert [table.name for table in tiny.tables] == ["false-acceptance", "removed", "vain", "coverage", "noise"]
     noise = tiny.tables[-1]
-    assert [row[4] for row in noise.rows][:2] == ["holds", "holds"] and noise.rows[-1][4] == "does NOT hold"
+    guarantee = [row[noise.columns.index("guarantee")] for row in noise.rows]
+    assert guarantee[:2] == ["holds", "holds"] and guarantee[-1] == "does NOT hold"
     assert {row["question"] for row in tiny.rows} >= {"false acceptance", "truth removed", "compilations in vain"}
     assert "Declare the worst sensor" in tiny.findings[-1]
     assert "Separating probes were not run" in tiny.findings[1] and "not by reuse" in tiny.findings[1]
+
+
+def test_the_figure_of_wrong_noise_tells_measured_bound_and_guaranteed_apart(tiny: Study) -> None:
+    figure = next(figure for figure in tiny.figures if figure.name == "noise")
+    measured, bound, guaranteed = figure.series
+    assert set(guaranteed.y) == {float(SMALL.staged_risk)} and max(guaranteed.x) == float(SMALL.stream_flip)
+    assert max(bound.x) > max(guaranteed.x) and max(bound.y) > float(SMALL.staged_risk)
+    for value, (low, high), limit in zip(measured.y, measured.limits, bound.y, strict=True):
+        assert low < value <= high * (1 + 1e-12) and low < limit and high <= limit
+
+
+def test_the_measured_risk_under_wrong_noise_is_of_the_runs_that_ended_wrong_and_its_limits_of_their_number() -> None:
+    bound = risk_at(SMALL.stream_flip, Fraction(1, 10), SMALL.staged_risk)
+    run = {"outcome": "abstained", "reads": 9, "compilations": 0}
+    observed = [{"active": False, "runs": {"1/10": run}}]
+
+    def part(wrong: int, runs: int) -> tuple[Table, Figure]:
+        estimate = float(bound) * wrong / runs
+        result = {"actual": "1/10", "runs": runs, "wrong": wrong, "estimate": estimate, "largest": str(bound)}
+        table, figures, _, _, alarms = noise_part(SMALL, [{**result, "unearned": 0}], observed)
+        assert alarms == []
+        return table, figures[0]
+
+    widths: list[float] = []
+    for number in (4, 40, 400):
+        table, figure = part(3 * number // 4, number)
+        measured, line, _ = figure.series
+        assert math.isclose(measured.y[0], 0.75 * line.y[0])
+        [(low, high)] = measured.limits
+        widths.append(high - low)
+        row = dict(zip(table.columns, table.rows[0], strict=True))
+        assert row["wrong when provoked"] == f"{3 * number // 4}/{number}"
+        assert row["measured / alpha"] != row["bound / alpha"]
+    assert widths[0] > widths[1] > widths[2]
+    unearned = {"actual": "1/10", "runs": 4, "wrong": 4, "estimate": 1.0, "largest": "1", "unearned": 2}
+    assert "2 wrong answers weigh more than the bound allows" in noise_part(SMALL, [unearned], observed)[4][0]
 
 
 def test_the_audit_of_another_testbed_says_nothing_about_the_paper_s_sizes(tiny: Study) -> None:

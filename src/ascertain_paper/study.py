@@ -39,6 +39,10 @@ class Study:
     settings_hash: str
     quick: bool
     seconds: float
+    question: str = ""
+    """What was asked, in one sentence."""
+    answer: str = ""
+    """What came out, in a sentence or two; without it, the first of the findings."""
     rows: tuple[Mapping[str, Any], ...]
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...] = ()

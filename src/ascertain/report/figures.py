@@ -1,22 +1,37 @@
-"""Figures of studies as SVG: the same bytes for the same data, readable on light and dark pages."""
+"""Figures of studies as SVG: the same bytes for the same data, readable on light and dark pages.
+
+A drawing scales with the page, and its letters with it. So a page for narrow screens too takes two drawings of a
+figure: one in the standard size, and one of `NARROW` size, whose letters are still legible when it is 360 pixels wide.
+"""
 
 from __future__ import annotations
 
 import io
+import itertools
 import math
 import re
+import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ascertain.errors import import_extra
 from ascertain.model.files.text import write_whole
-from ascertain.report.labels import Box, place_labels
+from ascertain.report.labels import MARKER, Box, place_labels
 from ascertain.report.record import Figure, Series
 
+STANDARD = (7.2, 4.0)
+"""Width and height in inches: 9-point letters are 12 pixels high where a page shows 720 pixels of it."""
+NARROW = (3.7, 3.3)
+"""As wide as a telephone: 9-point letters are 12 pixels high where a page shows 360 pixels of it."""
 COLOURS = ("#2f6fd0", "#d9822b", "#3a9d5d", "#b0509e", "#8a6d3b", "#5b7083")
 MARKERS = "osD^vP"
 LETTER = 7.0
 """The size of the names of points."""
+TICK_LETTER = 6.5
+"""The width of a letter of a tick's name, with a little air between names."""
+NAME_MARGIN = 0.1
+"""Of the axes, on each side: names of the outermost points find a place there."""
 FAR = 9.0
 """Names farther from their point, in printer's points, or nearer to another one, are tied to it by a line."""
 _INK = "#7a7a7a"
@@ -37,8 +52,8 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-def draw_figure(figure: Figure, width: float = 7.2, height: float = 4.0, *, scope: str = "") -> str:
-    """The figure as SVG text, without a background of its own.
+def draw_figure(figure: Figure, size: tuple[float, float] = STANDARD, *, scope: str = "") -> str:
+    """The figure as SVG text, without a background of its own; its `size` is width and height in inches.
 
     With a `scope` it is to stand on a page among others: lines and letters take the page's colour, and no name inside
     the drawing is that of another one, whose scope or figure is another.
@@ -46,19 +61,21 @@ def draw_figure(figure: Figure, width: float = 7.2, height: float = 4.0, *, scop
     matplotlib = import_extra("matplotlib", "plots")
     canvas = import_extra("matplotlib.figure", "plots")
     with matplotlib.rc_context(_SETTINGS):
-        drawing = canvas.Figure(figsize=(width, height), layout="constrained")
+        drawing = canvas.Figure(figsize=size, layout="constrained")
         axes = drawing.subplots()
         for k, series in enumerate(figure.series):
-            _draw_series(axes, series, k, len(figure.series))
+            _draw_series(axes, series, k, len(figure.series), size[0])
         axes.set_xlabel(figure.x_label)
         axes.set_ylabel(figure.y_label)
+        if any(series.labels and series.mark == "points" for series in figure.series):
+            axes.margins(NAME_MARGIN)
         if figure.log_x:
             axes.set_xscale("log")
         if figure.log_y:
             axes.set_yscale("log")
         axes.grid(visible=True, alpha=0.25, linewidth=0.6)
         if len(figure.series) > 1:
-            drawing.legend(frameon=False, labelcolor=_INK, loc="outside upper left", ncols=3)
+            _write_legend(drawing)
         _write_labels(drawing, axes, figure)
         text = io.StringIO()
         drawing.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": "ascertain"})
@@ -72,29 +89,62 @@ def write_figure(path: Path, figure: Figure) -> None:
     write_whole(path, draw_figure(figure).encode())
 
 
-def _draw_series(axes: Any, series: Series, k: int, count: int) -> None:
+def _write_legend(drawing: Any) -> None:
+    """The names of the series above the axes, in as many columns as fit."""
+    for columns in (3, 2, 1):
+        legend = drawing.legend(frameon=False, labelcolor=_INK, loc="outside upper left", ncols=columns)
+        if legend.get_window_extent().width <= drawing.bbox.width:
+            return
+        if columns > 1:
+            legend.remove()
+
+
+def _draw_series(axes: Any, series: Series, k: int, count: int, width: float) -> None:
     colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
     if series.mark == "bars":
         places = [i + (k - (count - 1) / 2) * 0.8 / count for i in range(len(series.x))]
         bars = axes.bar(places, series.y, width=0.8 / count, label=series.name, color=colour)
-        axes.set_xticks(range(len(series.x)), [str(x) for x in series.x])
+        letters = max(1, int(width * 72 / len(series.x) / TICK_LETTER))
+        axes.set_xticks(range(len(series.x)), [textwrap.fill(str(x), letters) for x in series.x])
+        axes.set_axisbelow(True)
         axes.bar_label(bars, labels=list(series.labels) or None, fmt="%.3g", color=_INK, fontsize=8)
     elif series.mark in {"line", "steps"}:
         style = "steps-post" if series.mark == "steps" else "default"
-        axes.plot(series.x, series.y, label=series.name, color=colour, linewidth=1.4, drawstyle=style)
+        alone = marker if len(series.x) == 1 else None  # a line with one end would not be seen
+        axes.plot(
+            series.x,
+            series.y,
+            marker=alone,
+            label=series.name,
+            color=colour,
+            linewidth=1.4,
+            markersize=6,
+            drawstyle=style,
+        )
     else:
         axes.plot(series.x, series.y, marker, label=series.name, color=colour, markersize=6, alpha=0.9)
+        if series.limits:
+            low, high = zip(*series.limits, strict=True)
+            below = [y - limit for y, limit in zip(series.y, low, strict=True)]
+            above = [limit - y for y, limit in zip(series.y, high, strict=True)]
+            # Rounding may leave a limit a bit on the wrong side of its point.
+            spread = [[max(0.0, length) for length in lengths] for lengths in (below, above)]
+            axes.errorbar(series.x, series.y, spread, fmt="none", ecolor=colour, elinewidth=1.2, capsize=3)
 
 
 def _write_labels(drawing: Any, axes: Any, figure: Figure) -> None:
     """Write the names of points beside them; points of a series in one place share a line."""
     markers: list[tuple[object, float]] = []
+    drawn: list[Sequence[tuple[object, float]]] = []
     named: dict[tuple[int, float, float], list[str]] = {}
     for k, series in enumerate(figure.series):
         if series.mark == "points":
             markers += zip(series.x, series.y, strict=True)
             for x, y, label in zip(series.x, series.y, series.labels, strict=False):
                 named.setdefault((k, float(x), y), []).append(label)
+            drawn += [[(x, low), (x, high)] for x, (low, high) in zip(series.x, series.limits, strict=False)]
+        elif series.mark in {"line", "steps"}:
+            drawn.append(list(zip(series.x, series.y, strict=True)))
     if not named:
         return
     drawing.draw_without_rendering()
@@ -111,14 +161,27 @@ def _write_labels(drawing: Any, axes: Any, figure: Figure) -> None:
     edge = axes.bbox
     bounds = Box(edge.x0 * scale, edge.y0 * scale, edge.x1 * scale, edge.y1 * scale)
     others = [locate(x, y) for x, y in markers]
-    boxes = place_labels(points, sizes, others, bounds)
+    lines = [place for line in drawn for place in _along([locate(x, y) for x, y in line])]
+    boxes = place_labels(points, sizes, [*others, *lines], bounds)
     for (_, x, y), (across, up), name, box in zip(named, points, names, boxes, strict=True):
         offset = (box.left + 1 - across, box.bottom + 1.5 - up)
         axes.annotate(name, (x, y), xytext=offset, textcoords="offset points", fontsize=LETTER, color=_INK, va="bottom")
         if _distance(box, across, up) > min(FAR, *(_distance(box, *other) for other in others)):
-            end = (min(max(across, box.left), box.right) - across, min(max(up, box.bottom), box.top) - up)
+            to_across, to_up = box.nearest(across, up)
+            end = (to_across - across, to_up - up)
             line = {"arrowstyle": "-", "linewidth": 0.4, "color": _INK, "shrinkA": 0, "shrinkB": 2}
             axes.annotate("", (x, y), xytext=end, textcoords="offset points", arrowprops=line)
+
+
+def _along(corners: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Places on a line, a marker's width apart, for names to keep clear of."""
+    places: list[tuple[float, float]] = []
+    for (x, y), (to_x, to_y) in itertools.pairwise(corners):
+        if not all(map(math.isfinite, (x, y, to_x, to_y))):  # a limit of zero on a logarithmic axis
+            continue
+        number = max(1, math.ceil(math.dist((x, y), (to_x, to_y)) / (2 * MARKER)))
+        places += [(x + (to_x - x) * i / number, y + (to_y - y) * i / number) for i in range(number + 1)]
+    return places
 
 
 def _distance(box: Box, x: float, y: float) -> float:

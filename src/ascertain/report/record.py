@@ -30,13 +30,21 @@ class Table:
 @final
 @dataclass(frozen=True)
 class Series:
-    """Points of a figure that belong together; `labels` name them, `x` may be words for bars."""
+    """Points of a figure that belong together; `labels` name them, `x` may be words for bars.
+
+    `limits` says for each point between which values it lies when that is uncertain; a bar is drawn through the point.
+    """
 
     name: str
     x: tuple[float, ...] | tuple[str, ...]
     y: tuple[float, ...]
     labels: tuple[str, ...] = ()
     mark: Mark = "points"
+    limits: tuple[tuple[float, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        assert len(self.x) == len(self.y), f"series {self.name} is ragged"
+        assert not self.limits or len(self.limits) == len(self.y), f"series {self.name}: limits for some points only"
 
 
 @final

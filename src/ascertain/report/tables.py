@@ -40,6 +40,11 @@ def show(cell: Cell) -> str:
             return f"{cell:,.0f}" if abs(cell) >= 10_000 else f"{cell:,.3f}" if abs(cell) >= 0.001 else f"{cell:.3g}"
 
 
+def show_ratio(value: Fraction) -> str:
+    """An exact rational as people read it: "1/4,000,000"."""
+    return f"{value.numerator:,}" if value.denominator == 1 else f"{value.numerator:,}/{value.denominator:,}"
+
+
 def to_markdown(table: Table) -> str:
     """A Markdown table with its title and note."""
     rows = [list(table.columns), *([show(cell) for cell in row] for row in table.rows)]

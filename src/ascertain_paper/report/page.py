@@ -10,11 +10,12 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader
 
-from ascertain.report.figures import draw_figure
+from ascertain.report.figures import NARROW, draw_figure
 from ascertain.report.printable import printable
 from ascertain.report.record import Table
 from ascertain.report.tables import is_text, show
 from ascertain.version import __version__
+from ascertain_paper.report.summary import summarise
 from ascertain_paper.study import Study
 
 VERDICTS = {
@@ -47,11 +48,22 @@ def draw_page(studies: Sequence[Study], title: str = "Certified active observabi
     }
     environment.filters.update(filters)
     sections: list[dict[str, Any]] = [
-        {"study": study, "figures": [(figure, draw_figure(figure, scope=study.name)) for figure in study.figures]}
+        {
+            "study": study,
+            "figures": [
+                (
+                    figure,
+                    draw_figure(figure, scope=study.name),
+                    draw_figure(figure, NARROW, scope=f"{study.name}-narrow"),
+                )
+                for figure in study.figures
+            ],
+        }
         for study in studies
     ]
     return environment.get_template("report.html").render(
         title=title,
+        summaries=summarise(studies),
         sections=sections,
         version=__version__,
         alarms=[(study.name, alarm) for study in studies for alarm in study.alarms],

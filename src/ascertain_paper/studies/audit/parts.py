@@ -24,8 +24,3 @@ TAIL = 1e-6
 def judge(*, shown: bool, refuted: bool) -> str:
     """The word for what was decided."""
     return "VIOLATED" if refuted else "shown" if shown else "not refuted"
-
-
-def name_risk(risk: Fraction) -> str:
-    """A risk as people read it: "1/4,000,000"."""
-    return f"{risk.numerator:,}/{risk.denominator:,}"

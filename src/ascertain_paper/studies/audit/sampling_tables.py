@@ -15,8 +15,9 @@ from fractions import Fraction
 from typing import Any, final
 
 from ascertain.report.record import Cell, Table
+from ascertain.report.tables import show_ratio
 from ascertain_paper.importance_sampling import Audit
-from ascertain_paper.studies.audit.parts import DELTA, Part, Results, name_risk
+from ascertain_paper.studies.audit.parts import DELTA, Part, Results
 from ascertain_paper.studies.audit.sampling import AFTER, BEFORE, FALLBACK, NOMINAL, WHOLE, pool_audits, read_audit
 from ascertain_paper.testbed.settings import Settings
 
@@ -80,7 +81,7 @@ def sampling_part(frozen: Settings, results: Results) -> Part:
     """1: false acceptance at the real alpha."""
     sampled = [sampled_row(name, shares, results, frozen.staged_risk) for name, shares in SHARES.items()]
     body: list[tuple[Cell, ...]] = [
-        (each.name, name_risk(each.alpha), each.truths, each.runs, each.wrong, *_shares(each), each.decided)
+        (each.name, show_ratio(each.alpha), each.truths, each.runs, each.wrong, *_shares(each), each.decided)
         for each in sampled
     ]
     columns = (

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, final
 
 from ascertain.report.record import Figure, Table
+from ascertain.report.tables import show_ratio
 from ascertain_paper.studies.audit.compiling import Vain
 from ascertain_paper.studies.audit.coverage import CoverageStudy
 from ascertain_paper.studies.audit.noise_tables import noise_part
-from ascertain_paper.studies.audit.parts import Results, name_risk
+from ascertain_paper.studies.audit.parts import Results
 from ascertain_paper.studies.audit.rate_tables import coverage_part, vain_part
 from ascertain_paper.studies.audit.removed_tables import removed_part
-from ascertain_paper.studies.audit.sampling import FALLBACK, NOMINAL, SHELLS
+from ascertain_paper.studies.audit.sampling import FALLBACK, NOMINAL, SHELLS, WHOLE
 from ascertain_paper.studies.audit.sampling_tables import sampling_part
 from ascertain_paper.study import OpenChoice
 from ascertain_paper.testbed.settings import Settings
@@ -54,6 +56,22 @@ def summarise(
     )
 
 
+def answer_audit(rows: Results, alarms: Sequence[str]) -> str:
+    """What came out, in two sentences."""
+    if alarms:
+        return f"Not everything that was promised is kept: {len(alarms)} alarms."
+    shares = {
+        row["stage"]: row["estimate"] / float(Fraction(row["alpha"]))
+        for row in rows
+        if row["question"] == "false acceptance"
+    }
+    return (
+        f"For the hardest truths the measured risk is {shares[NOMINAL]:.2f} of alpha in the nominal stage and "
+        f"{shares[WHOLE]:.2f} of alpha for the whole of {WHOLE}. No limit was found broken while the sensor is as "
+        "declared; with a worse sensor nothing is guaranteed."
+    )
+
+
 def list_choices(found: Found) -> tuple[OpenChoice, ...]:
     """What the audit settles by itself, and what that does to its figures."""
     frozen = found.settings
@@ -61,7 +79,7 @@ def list_choices(found: Found) -> tuple[OpenChoice, ...]:
     audited = sum(each["stage"] == FALLBACK for each in found.sampled)
     return (
         OpenChoice(
-            f"How a wrong answer at {name_risk(frozen.staged_risk)} is met",
+            f"How a wrong answer at {show_ratio(frozen.staged_risk)} is met",
             "importance sampling: read from what would be answered, weigh by the likelihood ratio, recomputed exactly",
             "nearly every run ends in a wrong answer and counts for at most alpha; counting would take "
             f"{float(1 / frozen.staged_risk):,.0f} runs for each wrong answer",

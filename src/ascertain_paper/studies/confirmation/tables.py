@@ -76,12 +76,15 @@ def summarise_confirmation(
     names = ("full bank", "J = 8", f"calibrated J = {'all' if shells is None else shells}")
     rows = tuple(_row(name, place, results) for place, name in enumerate(names))
     compilers = tuple(compiler_row(name, results) for name in COMPILERS)
+    findings = _findings(calibration, rows, number, says)
     return Study(
         name="confirmation",
         title="Score shells: what a calibrated bank saves, and the compilers compared",
         settings_hash=settings.hash,
         quick=quick,
         seconds=seconds,
+        question="What does a bank save that keeps only the first score shells, and do the compilers agree?",
+        answer=findings[1],
         rows=rows,
         tables=(
             _bank_table(rows, results, says),
@@ -93,7 +96,7 @@ def summarise_confirmation(
         ),
         figures=(_figure(rows),),
         findings=(
-            *_findings(calibration, rows, number, says),
+            *findings,
             *tell_compilers(compilers, number, exhaustive=exhaustive),
         ),
         alarms=_alarms(rows, compilers, results),

@@ -46,12 +46,15 @@ def summarise_controllers(settings: Settings, results: Results, seconds: float) 
     """The tables, the figure and the findings of the study."""
     rows, says = tuple(_row(name, results) for name in results[0]["runs"]), compare_under(settings)
     watched = [result["switching"] for result in results if result["active"]]
+    findings = tell_findings(rows, results, comparable=says.comparable)
     return Study(
         name="controller",
         title="Closed-loop control: reads against computation",
         settings_hash=settings.hash,
         quick=False,
         seconds=seconds,
+        question="How many readings, and how much computation, does each controller need on the same operations?",
+        answer=" ".join(findings[:2]),
         rows=rows,
         tables=(
             _table(rows, results, says),
@@ -61,7 +64,7 @@ def summarise_controllers(settings: Settings, results: Results, seconds: float) 
             *([switching_table(watched)] if watched else []),
         ),
         figures=(_figure(rows),),
-        findings=tell_findings(rows, results, comparable=says.comparable),
+        findings=findings,
         alarms=find_alarms(rows, results, comparable=says.comparable),
         choices=list_choices(settings, rows, results),
     )

@@ -110,6 +110,7 @@ def summarise_replay(settings: Settings, results: Results, *, quick: bool, secon
         settings_hash=settings.hash,
         quick=quick,
         seconds=seconds,
+        question="What do the first eight shells save in the closed loop, and is every answer still right?",
         rows=rows,
         tables=(
             _table(full, eight, results, compare_under(settings)),

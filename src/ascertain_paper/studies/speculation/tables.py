@@ -46,6 +46,7 @@ def summarise_speculation(
         settings_hash=settings.hash,
         quick=quick,
         seconds=seconds,
+        question="Is it worth compiling the bank in the background, before the nominal is rejected?",
         rows=rows,
         tables=(
             _table(rows, len(results)),

@@ -7,6 +7,7 @@ import time
 
 from ascertain.bank.operation import Replacement
 from ascertain.report.record import Cell, Figure, Series, Table
+from ascertain.report.tables import show_ratio
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.studies.story.run import NAME, Story, facts_of, live_through
 from ascertain_paper.study import Excerpt, Study
@@ -32,6 +33,8 @@ def tell(story: Story, settings_hash: str, seconds: float) -> Study:
         settings_hash=settings_hash,
         quick=False,
         seconds=seconds,
+        question="Where was the plant when fresh readings began, if commands of its log were replaced unnoticed?",
+        answer=_answer(story),
         rows=(facts_of(story),),
         tables=(_replaced_table(story), _run_table(story)),
         figures=_figures(story),
@@ -48,6 +51,17 @@ def tell(story: Story, settings_hash: str, seconds: float) -> Study:
 
 def _truth(story: Story) -> str:
     return story.question.label_of(story.operation.true_endpoint)
+
+
+def _answer(story: Story) -> str:
+    observer = story.run.observer
+    if story.acceptance is None:
+        return f"No answer after {observer.counters.readings} readings: {story.run.verdict}."
+    right = "the right" if story.acceptance.label == _truth(story) else "a WRONG"
+    return (
+        f"{observer.counters.readings} readings certify {right} state of {1 << story.question.model.num_bits:,}, at a "
+        f"risk of at most {show_ratio(observer.risk_budget.alpha)}; the checker says {story.checked}."
+    )
 
 
 def _findings(story: Story) -> tuple[str, ...]:
@@ -70,10 +84,16 @@ def _findings(story: Story) -> tuple[str, ...]:
         verdict = (
             f"After {observer.counters.readings} readings all of the other "
             f"{(1 << story.question.model.num_bits) - 1:,} states were beaten, and the observer answered "
-            f"{story.acceptance.label}, which is {right}. Its risk was {story.acceptance.alpha}; the checker says "
-            f"{story.checked}."
+            f"{story.acceptance.label}, which is {right}. The risk of a wrong answer was at most "
+            f"{show_ratio(observer.risk_budget.alpha)}, {_shares(story)}. The checker says {story.checked}."
         )
     return (*sentences, verdict)
+
+
+def _shares(story: Story) -> str:
+    """How the stages share the run's risk, as the end of a sentence."""
+    shares = [f"{show_ratio(each.amount)} in the {each.name} stage" for each in story.run.observer.risk_budget.shares]
+    return f"of which {' and '.join(shares)}" if len(shares) > 1 else "all of it in one stage"
 
 
 def _excerpts(story: Story) -> tuple[Excerpt, ...]:
@@ -95,7 +115,11 @@ def _excerpts(story: Story) -> tuple[Excerpt, ...]:
             f"sha256       {story.certificate_hash}",
             f"journal head {story.head}",
         )
-        shown.append(Excerpt("The certificate", "\n".join(lines), "Both files lie beside this page."))
+        note = (
+            "Both files lie beside this page. The risk that the checker names is the share of the stage that answered; "
+            f"the whole run has {show_ratio(story.run.observer.risk_budget.alpha)}."
+        )
+        shown.append(Excerpt("The certificate", "\n".join(lines), note))
     return tuple(shown)
 
 
@@ -140,12 +164,12 @@ def _replaced_row(story: Story, who: str, replacement: Replacement) -> tuple[Cel
 
 def _run_table(story: Story) -> Table:
     observer = story.run.observer
-    spent = [(f"share of the {share.name} stage", str(share.amount)) for share in observer.risk_budget.shares]
+    shares = [(f"share of the {share.name} stage", show_ratio(share.amount)) for share in observer.risk_budget.shares]
     body: list[tuple[Cell, ...]] = [
         ("readings", f"{observer.counters.readings:,}"),
         ("model steps", f"{observer.counters.model_steps:,}"),
-        ("alpha", str(observer.risk_budget.alpha)),
-        *spent,
+        ("alpha, the risk of the run", show_ratio(observer.risk_budget.alpha)),
+        *shares,
         ("nominal", story.question.label_of(story.operation.nominal_endpoint)),
         ("truth", _truth(story)),
         ("answer", "abstained" if story.acceptance is None else story.acceptance.label),
@@ -162,7 +186,7 @@ def _figures(story: Story) -> tuple[Figure, ...]:
     needed = -math.log(story.acceptance.alpha)
     series = [
         Series("against the last rival", reads, tuple(nats for _, nats in story.evidence_nats), mark="steps"),
-        Series("needed: log 1/alpha", (reads[0], reads[-1]), (needed, needed), mark="line"),
+        Series("needed: log(1/share)", (reads[0], reads[-1]), (needed, needed), mark="line"),
     ]
     if story.run.observer.events:
         first = tuple(float(t + 1) for t in range(len(story.trigger_nats)))
