@@ -155,7 +155,7 @@ LARGE: dict[str, Callable[[], None]] = {
     "exhaustive, 100 logs": lambda: compile_logs("exhaustive", 100),
     "bounds, ring register 3": lambda: bound_instance("ring register 3, which state"),
 }
-"""From `solving.py`, `compilers.py` and `two_sided.py`: each takes some ten seconds compiled."""
+"""Questions like those of `solving.py`, `compilers.py` and `two_sided.py`."""
 
 
 def main() -> None:
