@@ -145,6 +145,7 @@ if TYPE_CHECKING:
 
     # what goes wrong
     from ascertain.errors import AscertainError as AscertainError
+    from ascertain.errors import ArgumentError as ArgumentError
     from ascertain.errors import ModelError as ModelError
     from ascertain.errors import TaskError as TaskError
     from ascertain.errors import FileError as FileError
@@ -275,6 +276,7 @@ _HOME = {
     "write_certificate": "certificate",
     # what goes wrong
     "AscertainError": "errors",
+    "ArgumentError": "errors",
     "ModelError": "errors",
     "TaskError": "errors",
     "FileError": "errors",
@@ -291,7 +293,11 @@ if not TYPE_CHECKING:  # a type checker would believe that every name exists
     def __getattr__(name: str) -> Any:
         if name not in _HOME:
             raise AttributeError(f"module 'ascertain' has no attribute {name!r}")
-        return getattr(import_module(f"ascertain.{_HOME[name]}"), name)
+        from ascertain.checking import checked
+
+        # Kept, so that the name is looked up once and a function that is pickled by its name is found again.
+        found = globals()[name] = checked(getattr(import_module(f"ascertain.{_HOME[name]}"), name), name)
+        return found
 
 
 def __dir__() -> list[str]:

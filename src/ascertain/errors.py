@@ -28,6 +28,10 @@ class AscertainError(Exception):
         super().__init__(text if len(text) <= LONGEST else f"{text[: LONGEST - 505]} ... {text[-500:]}")
 
 
+class ArgumentError(AscertainError, TypeError):
+    """An argument of another kind than a function of the vocabulary takes."""
+
+
 class ModelError(AscertainError):
     """A model that does not fit together."""
 

@@ -24,7 +24,11 @@ from ascertain.bank.weights import DEFAULT, Weighting
 from ascertain.errors import AscertainError, TaskError
 from ascertain.task.bank import Bank, uniform_bank
 from ascertain.task.canonical import canonical_bytes
+from ascertain.task.question import AbstractQuestion
 from ascertain.types import State
+
+MAX_EVEN_BITS = 16
+"""The largest plant all of whose states are taken as candidates, evenly, when nothing better is said."""
 
 
 @final
@@ -151,6 +155,13 @@ class HypothesesBank:
     def bank_data(self) -> dict[str, Any]:
         """What determines the bank: the question that the observer's settings name."""
         return {"kind": "hypotheses", "version": version("ascertain")}
+
+
+def list_hypotheses(question: AbstractQuestion) -> HypothesesBank | None:
+    """The bank of all hypotheses; None where a plant has too many states to list them."""
+    if question.candidates is None and len(question.model.bits) <= MAX_EVEN_BITS:
+        return HypothesesBank(range(question.num_candidates))
+    return None if question.candidates is None else HypothesesBank(question.candidates)
 
 
 def operation_hash(operation: Operation) -> str:

@@ -20,7 +20,7 @@ from typing import TypeAlias, final
 from ascertain.errors import TaskError
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.worlds import NO_LABEL
-from ascertain.observer.banks import BankSource
+from ascertain.observer.banks import BankSource, list_hypotheses
 from ascertain.observer.counters import Counters
 from ascertain.observer.risk_budget import RiskBudget
 from ascertain.observer.settings import ObserverSettings
@@ -182,14 +182,21 @@ class Observer:
         return self._notes.shared.stages
 
 
-def start_observer(settings: ObserverSettings, make_bank: Callable[[], Bank] | None) -> Observer:
+def start_observer(settings: ObserverSettings, make_bank: Callable[[], Bank] | None = None) -> Observer:
     """An observer before its first reading.
 
     `make_bank` compiles the bank to fall back on. It is called without arguments, so that it sees no reading; at most
-    once; and only when a fallback begins (for the policy eager that is now). None: there is nothing to fall back on.
+    once; and only when a fallback begins (for the policy eager that is now). None: there is nothing to fall back on;
+    the policies that cannot do without a bank take the hypotheses, evenly.
     """
     if make_bank is None and settings.policy in {"eager", "reuse"}:
-        raise TaskError(f"the policy {settings.policy!r} needs a bank: give an operation, or use the policy readwise")
+        make_bank = list_hypotheses(settings.question)
+        if make_bank is None:
+            bits = len(settings.model.bits)
+            raise TaskError(
+                f"the policy {settings.policy!r} needs a bank, and the states of a plant of {bits} bits are too many "
+                "to list; give what compiles one, or a nominal and the policy readwise"
+            )
     source = None if make_bank is None else BankSource(make_bank)
     return _observer(settings, source, None, _Shared(Stages(settings, source), None))
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeAlias, final
 
+from ascertain.bank.operation import Operation
 from ascertain.certificate.claims.run import run_claim
 from ascertain.certificate.write import write_certificate
 from ascertain.errors import FileError, TaskError
@@ -109,9 +110,11 @@ class Observed:
 
 
 def observe(
-    problem: Problem | str | Path,
+    problem: Problem | AbstractQuestion | str | Path,
     plant: str | Plant,
     *,
+    nominal: str | None = None,
+    operation: Operation | None = None,
     policy: PolicyName | None = None,
     alpha: Fraction | int | str | None = None,
     probing: str | None = None,
@@ -131,7 +134,8 @@ def observe(
 ) -> Observed:
     """Run the experiment that settles the problem on a plant, and answer or abstain.
 
-    `plant` is a text such as "simulated:7" or "exec:python plant.py" (`problem.plants` lists the kinds), or anything
+    `problem` is a question made in Python, a problem, or the name of a problem file. `nominal` names the state that the
+    plant should be in, `operation` is what went before; without them all hypotheses are alike. `plant` is a text such as "simulated:7" or "exec:python plant.py" (`problem.plants` lists the kinds), or anything
     that has `send`. `policy`, `alpha`, `probing` and `budget` go before what the problem file says. With a `journal`
     the run outlives a crash, and `resume` goes on where it ends. An answer is certified in the file `certificate`.
 
@@ -145,7 +149,15 @@ def observe(
     if resume and journal is not None and not Path(journal).exists():
         raise FileError(f"{journal}: there is no such journal to resume; leave --resume out to begin one")
     posed = as_problem(problem)
-    settings, make_bank = pose_observer(posed, policy=policy, alpha=alpha, probing=probing, budget=budget)
+    settings, make_bank = pose_observer(
+        posed,
+        nominal=nominal,
+        operation=operation,
+        policy=policy,
+        alpha=alpha,
+        probing=probing,
+        budget=budget,
+    )
     for warning in _list_warnings(settings.question):
         note(warning)
     with ExitStack() as stack:

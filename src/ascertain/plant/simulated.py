@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, final
 
-from ascertain.errors import TaskError
+from ascertain.errors import ModelError, TaskError
 from ascertain.plant import PlantContext, PlantKind
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import Refused
@@ -24,12 +24,19 @@ if TYPE_CHECKING:
 
 @final
 class SimulatedPlant(AbstractPlant):
-    """Begins in a state, or in one that is drawn from a belief; each step is drawn from the model's joint law."""
+    """Begins in a state, by number or by name, or in one that is drawn from a belief; each step is drawn from the
+    model's joint law."""
 
     name = "simulated"
     retry_safe = True
 
-    def __init__(self, model: AbstractModel, start: State | Belief, seed: int | str = 0) -> None:
+    def __init__(self, model: AbstractModel, start: State | Belief | str, seed: int | str = 0) -> None:
+        if not hasattr(model, "joint_law"):
+            raise ModelError(f"a plant is simulated by its model, and this is a {type(model).__name__}")
+        if isinstance(start, str):
+            start = model.state_named(start, "simulated plant")
+        elif isinstance(start, int) and not 0 <= start < model.num_states:
+            raise ModelError(f"simulated plant: state {start} is not one of 0 .. {model.num_states - 1}")
         self.model, self.start = model, start
         self._random = random.Random(seed)  # noqa: S311  a simulation must be repeatable, not secret
         self._last: str | None = None

@@ -105,8 +105,11 @@ class Problem:
         return read_log(self.operation.log)
 
 
-def as_problem(given: Problem | str | Path) -> Problem:
-    """The problem itself, or the one of the file of that name."""
+def as_problem(given: Problem | AbstractQuestion | str | Path) -> Problem:
+    """The problem itself, the one of the file of that name, or one that is a question made in Python and no more."""
+    if isinstance(given, AbstractQuestion):
+        listed = given if isinstance(given, Task | HiddenTask) else None
+        return Problem(path=Path("the question"), question=given, listed=listed, observe=ObserveSection(), sources=())
     return read_any_problem(given) if isinstance(given, str | Path) else given
 
 

@@ -1,0 +1,162 @@
+"""Misuse: whatever is passed to a name of the vocabulary, it is taken, or refused with a typed error and a sentence.
+
+For every function and class each parameter is given values of the right kind, found by its annotation, and values of
+all wrong kinds. Nothing may come out but a result or an `AscertainError`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import random
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import numpy as np
+import pytest
+
+import ascertain
+from ascertain import checking
+from ascertain.errors import AscertainError
+from ascertain.evidence.labelling import Labelling
+from ascertain.live.faults import FaultPolicy
+from ascertain.observer.stages import Acceptance
+from ascertain.plant.replayed import Recorded
+from ascertain.policy.product import Factor
+
+TRIES = 300
+"""Calls of every name: enough that each parameter of the largest meets each wrong value."""
+HUGE = 10**30
+JUNK: list[Any] = [
+    None, True, "", "a", "look", "1/20", "0.5", "zebra", "simulated:3", "\0", "nowhere/at/all.json", b"bytes",
+    0, 1, 2, 7, -1, -(2**70), HUGE, 0.5, -0.0, float("nan"), float("inf"), 1j, Fraction(1, 20), Fraction(-3), Fraction(5),
+    (), [], {}, set(), [None], ["a"], ("a", "b"), [0, 0], [[1, 2], [3]], (0, -1), (HUGE,), [0.5], {"a": 1}, {0: "1/2"},
+    {1: None}, {"a": None}, [("a", "look", "0", "a")], [("a", 1, None, "b")], np.zeros(0), np.array([0, 1]),
+    np.array(["x"]), np.array([[0.5]]), object(), object, len, range(3), Path("elsewhere.json"), Ellipsis,
+]  # fmt: skip
+EFFORT = {"num_runs", "budget", "retries", "max_places", "memory_limit", "max_nodes", "max_rivals", "limit", "depth"}
+"""Numbers that say how much may be done: the largest are meant as they are written, and would be obeyed for years."""
+
+
+class Loud:
+    """A plant of a user's own."""
+
+    def send(self, action: str) -> str:
+        return "0" if action == "look" else "ok"
+
+
+@cache
+def things() -> list[Any]:
+    """Good values of every kind that the vocabulary takes."""
+    a = ascertain
+    switch = a.machine_from_transitions(
+        [("a", "look", "0", "a"), ("b", "look", "1", "b"), ("a", "turn", "ok", "b"), ("b", "turn", "ok", "a")], "a"
+    )
+    noisy, hidden, plant = a.with_flip(switch, "1/20"), a.as_hidden(switch), a.register(2, Fraction(1, 20))
+    task, risky = a.pose(switch), a.pose(noisy, alpha="1/100", beta="1/100")
+    asked, believed = a.pose_plant(plant, alpha="1/100", beta="1/100"), a.pose_hidden(hidden, alpha="1/100")
+    policy = a.Automaton(action=(0, -1, -1), label=(-1, 0, 1), children=({0: 1, 1: 2}, {}, {}))
+    operation = a.Operation(
+        model=switch, start=0, sent=[0, 1], readings=[0, -1], trusted=[False, False],
+        alternatives=(((),), ((),)), max_replaced=1, replacement_window=(0, 1), flip_window=(0, 1),
+    )  # fmt: skip
+    compiled = a.compile_bank(operation)
+    bank = a.uniform_bank([0, 1])
+    settings, make_bank = a.pose_observer(task)
+    observer = a.start_observer(settings, make_bank)
+    observed = a.observe(task, "simulated:3")
+    problem = a.read_any_problem(write_problem())
+    acceptance = observed.run.observer.acceptance
+    assert isinstance(acceptance, Acceptance)
+    good = [
+        switch, noisy, hidden, plant, task, risky, asked, believed, policy, operation, compiled, bank, settings,
+        make_bank, observer, observed, observed.run, problem, acceptance, a.take_quotient(task), a.settle(task),
+        a.solve(task), a.bound(risky), a.FixedSchedule((0,)), a.SimulatedPlant(switch, 0), Loud(), FaultPolicy(),
+        Factor(task, policy, (0, 1), (0, 1, 2)), a.Reset("again"), a.Pattern("a"), a.Log("run.csv"),
+        Labelling.of_task(task) if hasattr(Labelling, "of_task") else None, Recorded(1, "look", "0"),
+        [Recorded(1, "look", "0")], {"look": ["0", "1"]}, {"one": switch, "two": switch}, ["one.json", "two.json"],
+        str(write_problem()), "look", "turn", "0", "a", "b", "round-robin", "merging", lambda *_: True, {"look": "1/2"},
+    ]  # fmt: skip
+    return [thing for thing in good if thing is not None]
+
+
+def write_problem() -> Path:
+    path = Path("problem.toml")
+    if not path.exists():
+        rows = '["a", "look", "0", "a"], ["b", "look", "1", "b"], ["a", "turn", "ok", "b"], ["b", "turn", "ok", "a"]'
+        log = '[operation]\nlog = "run.csv"\nalternatives = { look = [""] }\n'
+        path.write_text(f"[model]\ninitial = 'a'\ntransitions = [{rows}]\n{log}", encoding="utf-8")
+        Path("run.csv").write_text("command,reading\nlook,0\nturn,ok\n", encoding="utf-8")
+        machine = ascertain.machine_from_transitions([("a", "look", "0", "a")], "a")
+        for name in ("one.json", "two.json"):
+            ascertain.write_model(machine, name)
+    return path
+
+
+def parameters(thing: Any) -> dict[str, tuple[Any, bool]]:
+    """By name, the annotation of each parameter, and whether it must be given."""
+    function = thing.__init__ if isinstance(thing, type) else thing
+    hints = get_type_hints(thing if hasattr(thing, "__dataclass_fields__") else function)
+    listed = inspect.signature(thing).parameters.values()
+    return {p.name: (hints.get(p.name, Any), p.default is p.empty) for p in listed}
+
+
+@cache
+def fitting(hint: Any) -> list[Any]:
+    """Values of the right kind, found by the check itself."""
+    found: list[Any] = []
+    for value in [*things(), *JUNK]:
+        try:
+            checking._reader(hint)(value)
+            found.append(value)
+        except (ValueError, TypeError, OverflowError):
+            continue
+    return found
+
+
+def calls(name: str, thing: Any) -> Iterator[dict[str, Any]]:
+    chance = random.Random(name)
+    known = parameters(thing)
+    for _ in range(TRIES):
+        wrong = chance.choice([*known, None])
+        given: dict[str, Any] = {}
+        for key, (hint, needed) in known.items():
+            if key == wrong:
+                given[key] = chance.choice(JUNK)
+            elif needed or chance.random() < 0.2:
+                given[key] = chance.choice(fitting(hint) or JUNK)
+            if key in EFFORT and isinstance(given.get(key), int) and given[key] > 100:
+                given[key] = 100
+        yield given
+
+
+NAMES = [
+    name
+    for name in ascertain.__all__
+    if name != "__version__" and not (isinstance(t := getattr(ascertain, name), type) and issubclass(t, Exception))
+]
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written is written where nobody looks, and nobody is asked at the keyboard."""
+    monkeypatch.chdir(tmp_path_factory.getbasetemp())
+    monkeypatch.setattr("builtins.input", lambda *_: "0")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_misuse_is_refused_with_a_sentence(name: str) -> None:
+    thing: Callable[..., Any] = getattr(ascertain, name)
+    if thing is ascertain.AbstractPlant:
+        pytest.skip("an interface")
+    write_problem()
+    for given in calls(name, thing):
+        try:
+            thing(**given)
+        except AscertainError as refused:
+            assert len(str(refused)) > 10, (name, given)
+        except Exception as raw:
+            raise AssertionError(f"{name}(**{given!r}) raised {type(raw).__name__}: {raw}") from raw
