@@ -7,7 +7,6 @@ all wrong kinds. Nothing may come out but a result or an `AscertainError`.
 from __future__ import annotations
 
 import inspect
-import pickle
 import random
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -35,10 +34,18 @@ JUNK: list[Any] = [
     0, 1, 2, 7, -1, -(2**70), HUGE, 0.5, -0.0, float("nan"), float("inf"), 1j, Fraction(1, 20), Fraction(-3), Fraction(5),
     (), [], {}, set(), [None], ["a"], ("a", "b"), [0, 0], [[1, 2], [3]], (0, -1), (HUGE,), [0.5], {"a": 1}, {0: "1/2"},
     {1: None}, {"a": None}, [("a", "look", "0", "a")], [("a", 1, None, "b")], np.zeros(0), np.array([0, 1]),
-    np.array(["x"]), np.array([[0.5]]), object(), object, len, range(3), Path("elsewhere.json"), Ellipsis,
+    np.array(["x"]), np.array([[0.5]]), np.array(3), object(), range(3), Path("elsewhere.json"), Ellipsis,
 ]  # fmt: skip
 EFFORT = {"num_runs", "budget", "retries", "max_places", "memory_limit", "max_nodes", "max_rivals", "limit", "depth"}
 """Numbers that say how much may be done: the largest are meant as they are written, and would be obeyed for years."""
+
+
+CALLED: dict[str, Callable[..., Any]] = {
+    "make_bank": lambda: ascertain.uniform_bank([0]),
+    "later": lambda: ascertain.uniform_bank([0]),
+    "observer": lambda: ascertain.start_observer(*ascertain.pose_observer(ascertain.pose(things()[0]))),
+}
+"""Functions that are called back and must return something."""
 
 
 class Loud:
@@ -126,6 +133,8 @@ def calls(name: str, thing: Any) -> Iterator[dict[str, Any]]:
         for key, (hint, needed) in known.items():
             if key == wrong:
                 given[key] = chance.choice(JUNK)
+            elif key in CALLED:  # what a user's own function raises is the user's
+                given[key] = CALLED[key]
             elif needed or chance.random() < 0.2:
                 given[key] = chance.choice(fitting(hint) or JUNK)
             if key in EFFORT and isinstance(given.get(key), int) and given[key] > 100:

@@ -9,6 +9,8 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
+from ascertain.report.drawing import draw_dot, draw_html, draw_svg
+from ascertain.report.outline import Outline, outline_policy
 from hypothesis import given
 
 from ascertain.errors import FileError, ModelError, PlantFault, TaskError
@@ -20,8 +22,6 @@ from ascertain.policy.automaton import Automaton
 from ascertain.policy.plain import named_policy_data, parse_policy
 from ascertain.policy.policy import Abstain, Answer, Ask
 from ascertain.policy.verdict import Abstained, Certified
-from ascertain.report.drawing import draw_dot, draw_html, draw_svg
-from ascertain.report.outline import Outline, outline_policy
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
 from ascertain.task.pose import pose

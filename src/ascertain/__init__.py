@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from ascertain.policy.product import Product as Product
     from ascertain.policy.evaluate import evaluate as evaluate
     from ascertain.policy.combination import evaluate_product as evaluate_product
-    from ascertain.report.drawing import draw_policy as draw_policy
+    from ascertain.policy.automaton import draw_policy as draw_policy
 
     # how sure we are
     from ascertain.task.bank import Bank as Bank
@@ -228,7 +228,7 @@ _HOME = {
     "Product": "policy.product",
     "evaluate": "policy.evaluate",
     "evaluate_product": "policy.combination",
-    "draw_policy": "report.drawing",
+    "draw_policy": "policy.automaton",
     # how sure we are
     "Bank": "task.bank",
     "nominal_bank": "task.bank",

@@ -177,8 +177,9 @@ def _elements(kind: type, hint: Any) -> Read:
     listed = _check(lambda value: isinstance(value, kind) and not isinstance(value, str | bytes | Mapping))
 
     def read(value: Any) -> Any:
-        if isinstance(value, range | np.ndarray) and hint is int:
-            return cast("Any", value)
+        if hint is int and isinstance(value, range | np.ndarray):
+            array = np.empty(0, dtype=int) if isinstance(value, range) else cast("np.ndarray[Any, Any]", value)
+            return _check(lambda _: array.ndim == 1 and array.dtype.kind in "iu")(value)
         return tuple(map(every, listed(value)))
 
     return read

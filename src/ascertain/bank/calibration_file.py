@@ -18,8 +18,9 @@ from ascertain.bank.calibrate import Calibrated, calibrate_blocks, calibrate_str
 from ascertain.bank.shells import Rank
 from ascertain.errors import FileError, TaskError
 from ascertain.model.files.json_text import near, parse_json
-from ascertain.model.files.text import read_text, write_whole
+from ascertain.model.files.text import read_text
 from ascertain.task.canonical import canonical_bytes
+from ascertain.writing import write_whole
 
 FORMAT = "ascertain-calibration"
 VERSION = 1

@@ -69,7 +69,9 @@ class BankSource:
             except AscertainError as error:
                 self._result = error
             else:
-                if self._result.later is not None:
+                if not isinstance(self._result, Bank):  # pyright: ignore[reportUnnecessaryIsInstance]  it is a user's
+                    self._result = TaskError("what compiles the bank did not return a Bank")
+                elif self._result.later is not None:
                     self._result = TaskError("the bank to fall back on must be whole; it leaves a part to be computed")
         if isinstance(self._result, AscertainError):
             raise self._result

@@ -79,7 +79,9 @@ class ObserverSettings:
     def _check_nominal(self) -> None:
         if self.nominal is None:
             if self.policy != "eager":
-                raise TaskError(f"the policy {self.policy!r} needs a nominal state; give nominal, or take the policy 'eager'")
+                raise TaskError(
+                    f"the policy {self.policy!r} needs a nominal state; give nominal, or take the policy 'eager'"
+                )
             return
         if not 0 <= self.nominal < self.num_candidates:
             one, all_ = self.question.candidate_noun

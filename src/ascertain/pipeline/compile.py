@@ -19,11 +19,11 @@ from ascertain.bank.operation import Operation
 from ascertain.bank.score import Score
 from ascertain.bank.shells import bank_shells
 from ascertain.bank.witness import Witness
-from ascertain.model.files.text import write_whole
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import Problem, as_problem
 from ascertain.task.canonical import canonical_bytes
 from ascertain.types import State
+from ascertain.writing import write_whole
 
 
 @final

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ascertain.errors import FileError
-from ascertain.model.files.text import write_whole
+from ascertain.writing import write_whole
 
 STARTER = """\
 # A problem for ascertain: a model of the plant, a question about its state, costs and risk.

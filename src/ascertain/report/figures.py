@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ascertain.errors import import_extra
-from ascertain.model.files.text import write_whole
 from ascertain.report.labels import Box, place_labels
 from ascertain.report.record import Figure, Series
+from ascertain.writing import write_whole
 
 COLOURS = ("#2f6fd0", "#d9822b", "#3a9d5d", "#b0509e", "#8a6d3b", "#5b7083")
 MARKERS = "osD^vP"

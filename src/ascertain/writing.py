@@ -1,0 +1,26 @@
+"""Files written whole or not at all, or one sentence that says why not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from secrets import token_hex
+
+from ascertain.errors import FileError
+
+
+def write_whole(path: str | Path, data: bytes) -> None:
+    """Write beside the place first and then put it there, so that no one ever sees half a file."""
+    target = Path(os.path.realpath(path))
+    beside = target.with_name(f".{target.name}.{token_hex(4)}.part")
+    try:
+        with beside.open("xb") as stream:
+            try:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+                beside.replace(target)
+            finally:
+                beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(f"{path}: the file cannot be written ({error.strerror}); choose another place") from None
