@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ import pytest
 import ascertain
 from ascertain import checking
 from ascertain.errors import AscertainError
-from ascertain.evidence.labelling import Labelling
+from ascertain.evidence.audit import RuleObserver
 from ascertain.live.faults import FaultPolicy
 from ascertain.observer.stages import Acceptance
 from ascertain.plant.replayed import Recorded
@@ -31,7 +31,7 @@ TRIES = 300
 HUGE = 10**30
 JUNK: list[Any] = [
     None, True, "", "a", "look", "1/20", "0.5", "zebra", "simulated:3", "\0", "nowhere/at/all.json", b"bytes",
-    0, 1, 2, 7, -1, -(2**70), HUGE, 0.5, -0.0, float("nan"), float("inf"), 1j, Fraction(1, 20), Fraction(-3), Fraction(5),
+    0, 1, 2, 7, -1, -(2**70), HUGE, 0.5, -0.0, float("nan"), float("inf"), 1j, Fraction(1, 20), Fraction(-3),
     (), [], {}, set(), [None], ["a"], ("a", "b"), [0, 0], [[1, 2], [3]], (0, -1), (HUGE,), [0.5], {"a": 1}, {0: "1/2"},
     {1: None}, {"a": None}, [("a", "look", "0", "a")], [("a", 1, None, "b")], np.zeros(0), np.array([0, 1]),
     np.array(["x"]), np.array([[0.5]]), np.array(3), object(), range(3), Path("elsewhere.json"), Ellipsis,
@@ -43,7 +43,10 @@ EFFORT = {"num_runs", "budget", "retries", "max_places", "memory_limit", "max_no
 CALLED: dict[str, Callable[..., Any]] = {
     "make_bank": lambda: ascertain.uniform_bank([0]),
     "later": lambda: ascertain.uniform_bank([0]),
-    "observer": lambda: ascertain.start_observer(*ascertain.pose_observer(ascertain.pose(things()[0]))),
+    "observer": lambda: RuleObserver(
+        ascertain.MachineWorld(things()[0], ascertain.uniform_bank([0, 1]), Fraction(1, 100)),
+        ascertain.FixedSchedule((0,)),
+    ),
 }
 """Functions that are called back and must return something."""
 
@@ -78,16 +81,15 @@ def things() -> list[Any]:
     problem = a.read_any_problem(write_problem())
     acceptance = observed.run.observer.acceptance
     assert isinstance(acceptance, Acceptance)
-    good = [
+    return [
         switch, noisy, hidden, plant, task, risky, asked, believed, policy, operation, compiled, bank, settings,
-        make_bank, observer, observed, observed.run, problem, acceptance, a.take_quotient(task), a.settle(task),
+        observer, observed, observed.run, problem, acceptance, a.take_quotient(task), a.settle(task),
         a.solve(task), a.bound(risky), a.FixedSchedule((0,)), a.SimulatedPlant(switch, 0), Loud(), FaultPolicy(),
         Factor(task, policy, (0, 1), (0, 1, 2)), a.Reset("again"), a.Pattern("a"), a.Log("run.csv"),
-        Labelling.of_task(task) if hasattr(Labelling, "of_task") else None, Recorded(1, "look", "0"),
+        Recorded(1, "look", "0"),
         [Recorded(1, "look", "0")], {"look": ["0", "1"]}, {"one": switch, "two": switch}, ["one.json", "two.json"],
         str(write_problem()), "look", "turn", "0", "a", "b", "round-robin", "merging", lambda *_: True, {"look": "1/2"},
     ]  # fmt: skip
-    return [thing for thing in good if thing is not None]
 
 
 def write_problem() -> Path:
@@ -106,7 +108,7 @@ def write_problem() -> Path:
 def parameters(thing: Any) -> dict[str, tuple[Any, bool]]:
     """By name, the annotation of each parameter, and whether it must be given."""
     function = thing.__init__ if isinstance(thing, type) else thing
-    hints = get_type_hints(thing if hasattr(thing, "__dataclass_fields__") else function)
+    hints = checking.read_hints(thing if hasattr(thing, "__dataclass_fields__") else function)
     listed = inspect.signature(thing).parameters.values()
     return {p.name: (hints.get(p.name, Any), p.default is p.empty) for p in listed}
 

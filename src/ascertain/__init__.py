@@ -66,6 +66,10 @@ if TYPE_CHECKING:
     from ascertain.pipeline.fingerprint import explain_transcript as explain_transcript
     from ascertain.pipeline.compile import compile_operation as compile_operation
     from ascertain.pipeline.compile import CompiledOperation as CompiledOperation
+    from ascertain.pipeline.calibrate import calibrate as calibrate
+    from ascertain.bank.calibration_file import Calibration as Calibration
+    from ascertain.bank.calibration_file import read_calibration as read_calibration
+    from ascertain.bank.calibration_file import write_calibration as write_calibration
 
     # what cannot matter
     from ascertain.quotients.quotient import take_quotient as take_quotient
@@ -206,6 +210,10 @@ _HOME = {
     "explain_transcript": "pipeline.fingerprint",
     "compile_operation": "pipeline.compile",
     "CompiledOperation": "pipeline.compile",
+    "calibrate": "pipeline.calibrate",
+    "Calibration": "bank.calibration_file",
+    "read_calibration": "bank.calibration_file",
+    "write_calibration": "bank.calibration_file",
     # what cannot matter
     "take_quotient": "quotients.quotient",
     "take_hidden_quotient": "quotients.hidden",

@@ -1,19 +1,21 @@
 """The border: what users pass to the vocabulary is checked for its kind before anything is done with it.
 
-`ascertain.settle` is `settle` of `pipeline/settle.py` behind such a check, and so is every function and every class that
-`ascertain` exports. The check reads the annotations: a value of another kind is refused with a sentence that names the
-parameter. Where an exact number is wanted a text such as "1/50" is one, and a list stands for a tuple. What lies below
-the border trusts what it is given, and checks only what annotations cannot say.
+`ascertain.settle` is `settle` of `pipeline/settle.py` behind such a check, and so is every function and every class
+that `ascertain` exports. The check reads the annotations: a value of another kind is refused with a sentence that names
+the parameter. Where an exact number is wanted a text such as "1/50" is one, and a list stands for a tuple. What lies
+below the border trusts what it is given, and checks only what annotations cannot say.
 """
 
 from __future__ import annotations
 
 import inspect
+import math
 import operator
 import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, wraps
+from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -35,20 +37,24 @@ _WORDS: Mapping[Any, str] = {
     Path: "a path",
     Fraction: 'an exact number such as 3, "1/50" or "0.02"',
     NoneType: "None",
+    Any: "anything",
+    object: "anything",
 }
 """What people call the commonest kinds."""
+
+_LATE = ("ascertain.types", "ascertain.model", "ascertain.model.abstract", "ascertain.model.hidden")
+"""Where names of annotations are found that are not imported at run time."""
 
 
 def checked(thing: T, name: str) -> T:
     """The function behind a check of its arguments, or the class, whose `__init__` is checked from now on."""
     made: Any = thing
-    if isinstance(thing, type):
-        if "__init__" in vars(thing) and not issubclass(thing, Exception) and not hasattr(made.__init__, "_checked"):
-            made.__init__ = _guard(made.__init__, name, made if hasattr(made, "__dataclass_fields__") else None)
-        return thing
-    guarded = _guard(made, name)
-    guarded.__module__ = "ascertain"  # where pickle finds it again
-    return guarded
+    if not isinstance(thing, type):
+        made = _guard(made, name)
+        made.__module__ = "ascertain"  # where pickle finds it again
+    elif "__init__" in vars(thing) and Exception not in thing.__mro__ and not hasattr(made.__init__, "_checked"):
+        made.__init__ = _guard(made.__init__, name, made if hasattr(made, "__dataclass_fields__") else None)
+    return made
 
 
 def _guard(function: Callable[..., Any], name: str, fields_of: type | None = None) -> Any:
@@ -57,10 +63,7 @@ def _guard(function: Callable[..., Any], name: str, fields_of: type | None = Non
 
     @cache
     def readers() -> dict[str, tuple[Read, Any]]:
-        try:
-            hints = get_type_hints(fields_of or function)
-        except NameError:  # kinds of plants are listed by --help and so import models for type checkers alone
-            return {}
+        hints = read_hints(fields_of or function)
         return {key: (_reader(hint), hint) for key, hint in hints.items() if key in signature.parameters}
 
     @wraps(function)
@@ -78,6 +81,14 @@ def _guard(function: Callable[..., Any], name: str, fields_of: type | None = Non
 
     guarded._checked = True  # type: ignore[attr-defined]
     return guarded
+
+
+def read_hints(thing: Any) -> dict[str, Any]:
+    """The annotations of a function or a class. Plants, which --help lists, import models for type checkers alone."""
+    try:
+        return get_type_hints(thing)
+    except NameError:
+        return get_type_hints(thing, localns={k: v for home in _LATE for k, v in vars(import_module(home)).items()})
 
 
 def _instead(value: object, hint: Any) -> str:
@@ -108,9 +119,9 @@ def _reader(hint: Any) -> Read:
         return _mapping(_reader(args[0]), _reader(args[1]))
     if origin is Callable:
         return _check(callable)
-    kind = origin or hint
+    kind: Any = origin or hint
     if getattr(kind, "_is_protocol", False):
-        members = [name for name in vars(kind) if not name.startswith("_")]
+        members = [name for name in cast("dict[str, Any]", vars(kind)) if not name.startswith("_")]
         return _check(lambda value: not isinstance(value, type) and all(hasattr(value, name) for name in members))
     return {Fraction: parse_rational, int: _whole, float: _number}.get(kind) or _check(lambda v: isinstance(v, kind))
 
@@ -131,7 +142,7 @@ def _whole(value: Any) -> int:
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
         raise ValueError
     return float(value)
 
@@ -156,9 +167,9 @@ def _union(readers: Sequence[Read]) -> Read:
 def _array(dtype: Any) -> Read:
     def read(value: Any) -> Any:
         array = np.asarray(value)
-        if array.size and array.dtype.kind not in ("b" if dtype is np.bool_ else "iu"):
+        if array.ndim == 0 or (array.size and array.dtype.kind not in ("b" if dtype is np.bool_ else "iu")):
             raise ValueError
-        return value if isinstance(value, np.ndarray) else array
+        return array
 
     return read
 
@@ -198,7 +209,8 @@ def _describe(hint: Any) -> str:
     if isinstance(hint, TypeVar):
         return _describe(hint.__bound__)
     if origin in (Union, UnionType):
-        return " or ".join(dict.fromkeys(map(_describe, args)))
+        exact = Fraction in args  # whole numbers and texts are exact numbers
+        return " or ".join(_describe(part) for part in args if not (exact and part in (int, str)))
     if origin is Literal:
         return "one of " + ", ".join(map(repr, args))
     if origin is Callable:

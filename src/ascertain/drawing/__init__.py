@@ -1,4 +1,4 @@
-"""How things show themselves: a line, a table, a tree, a diagram; made from plain data, so that every folder can use it.
+"""How things show themselves: a line, a table, a tree, a diagram; from plain data, so that every folder can use it.
 
 `report/` makes the pages of whole studies; here one thing draws itself for a terminal, a notebook or a file.
 """

@@ -89,15 +89,12 @@ def outline_nodes(
             return Outline(reading, f"as at {shared[v]}", "again", v, cost=cost, worst=worst)
         if parents[v] > (v > 0):
             shared[v] = f"#{len(shared) + 1}"
-        name, text = (
-            shared.setdefault(v, "#") if v in shared else "",
-            named("action", names and names.actions, action[v]),
-        )
+        text = named("action", names and names.actions, action[v])
         after = spent if names is None else spent + names.cost[action[v]]
         below = tuple(
             draw(c, named("reading", names and names.readings, y), after) for y, c in sorted(children[v].items())
         )
-        return Outline(reading, text, "ask", v, name, cost, worst, below)
+        return Outline(reading, text, "ask", v, shared.get(v, ""), cost, worst, below)
 
     return draw(0, "", Fraction(0))
 

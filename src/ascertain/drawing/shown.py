@@ -35,12 +35,14 @@ class Shown:
 
     def __repr__(self) -> str:
         facts = {name: printable(str(fact)) for name, fact in self.shown().items() if fact is not None}
-        short = (
-            f"{name}={text if len(text) <= LONGEST else text[: LONGEST - 1] + '…'}" for name, text in facts.items()
-        )
-        return f"{type(self).__name__}({', '.join(short)})"
+        cut = {name: text if len(text) <= LONGEST else text[: LONGEST - 1] + "…" for name, text in facts.items()}
+        return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in cut.items())})"
 
     def _repr_html_(self) -> str:
+        return self.html()
+
+    def html(self) -> str:
+        """What a notebook shows."""
         header, rows = self.listing() or ((), ())
         return template("table.html").render(
             title=type(self).__name__,

@@ -205,8 +205,8 @@ class AbstractListed(AbstractModel):
             return None
         return draw_diagram(self.states, arrows, self.initial_states, title or type(self).__name__)
 
-    def _repr_html_(self) -> str:
-        return self.diagram() or super()._repr_html_()
+    def html(self) -> str:
+        return self.diagram() or super().html()
 
     def draw(self, path: str | Path, title: str = "") -> None:
         """Draw the state diagram of a small model (.svg)."""

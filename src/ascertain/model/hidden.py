@@ -157,7 +157,7 @@ class HiddenModel(AbstractListed):
             "laws": [[[t, y, str(p)] for t, y, p in law] for law in number],
         }
 
-    def belief_text(self, belief: Belief) -> str:
+    def belief_text(self, belief: Belief | State) -> str:
         """A belief on one line: the state alone where it is certain, and the first few where there are many."""
         if not isinstance(belief, tuple):  # a simulation that begins in a state for sure
             return self.states[belief]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
 
+from ascertain.drawing.shown import Shown
 from ascertain.errors import TaskError, did_you_mean
 from ascertain.evidence.evidence import Doubts
 from ascertain.evidence.kinds import make_trigger, make_world
@@ -29,7 +30,7 @@ VERSION = 1
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ObserverSettings:
+class ObserverSettings(Shown):
     """How to decide; validated once. What an observer does follows from these, the bank and the readings."""
 
     question: AbstractQuestion
@@ -63,6 +64,9 @@ class ObserverSettings:
         find_rule(self.probing, self.question)
         self._check_numbers()
         self._check_nominal()
+
+    def shown(self) -> Mapping[str, object]:
+        return {"policy": self.policy, "probing": self.probing, "alpha": self.alpha, "budget": self.budget}
 
     def _check_numbers(self) -> None:
         if not 0 <= self.alpha < 1:

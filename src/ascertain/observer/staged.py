@@ -12,11 +12,12 @@ used again after a later one has gone on gets its own, replayed from its transcr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, final
 
+from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import TaskError
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.worlds import NO_LABEL
@@ -88,7 +89,7 @@ class _Notes:
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Observer:
+class Observer(Shown):
     """A run so far, as plain values; see `start_observer`."""
 
     settings: ObserverSettings
@@ -103,6 +104,19 @@ class Observer:
     _source: BankSource | None = field(repr=False)
     _past: _Link | None = field(repr=False)
     _notes: _Notes = field(repr=False)
+
+    def shown(self) -> Mapping[str, object]:
+        return {"stage": self.stage, "actions": self.counters.actions, "verdict": self.verdict}
+
+    def listing(self) -> Listing:
+        """Every step, and how far the evidence against the strongest rival had come after it."""
+        stages, model, rows = Stages(self.settings, self._source), self.settings.model, list[tuple[object, ...]]()
+        for step in self.transcript:
+            stages.take(step)
+            seen = _observer(self.settings, self._source, None, _Shared(stages, None)).view
+            reading = "" if step.reading is None else model.readings[step.reading]
+            rows.append((model.actions[step.action], reading, seen.label or "", f"{seen.evidence_nats:.2f}"))
+        return ("action", "reading", "leading label", "evidence (nats)"), rows
 
     @property
     def transcript(self) -> tuple[Step, ...]:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Self, final
 
-from ascertain.drawing.outline import NOWHERE as NOWHERE
-from ascertain.drawing.outline import Names, Outline, outline_nodes
+from ascertain.drawing.outline import NOWHERE, Names, Outline, outline_nodes
 from ascertain.drawing.shown import Shown
 from ascertain.drawing.tree import draw_svg, draw_text, write_tree
 from ascertain.errors import LimitError, ModelError
@@ -70,8 +69,8 @@ class AbstractNodes(Shown):
     def __str__(self) -> str:
         return draw_text(self.outline) if self._is_small else repr(self)
 
-    def _repr_html_(self) -> str:
-        return draw_svg(self.outline, type(self).__name__) if self._is_small else super()._repr_html_()
+    def html(self) -> str:
+        return draw_svg(self.outline, type(self).__name__) if self._is_small else super().html()
 
     @property
     def _is_small(self) -> bool:

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast, final
 
+from ascertain.drawing.shown import Shown
 from ascertain.errors import AscertainError, FileError, LimitError, TaskError
 from ascertain.model import BooleanPlant, Model
 from ascertain.model.boolean import MAX_ENUMERATED_BITS
@@ -51,7 +52,7 @@ have further sections and keys (`known_options`)."""
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Problem:
+class Problem(Shown):
     """What a problem file says."""
 
     path: Path
@@ -70,6 +71,9 @@ class Problem:
     """The files that it was read from; none of them should be written over."""
     notes: tuple[str, ...] = ()
     """What the reader of the model remarked on: what was not used, changed or decided."""
+
+    def shown(self) -> Mapping[str, object]:
+        return {"path": self.path, "question": repr(self.question)}
 
     @property
     def listed_question(self) -> Task | HiddenTask:

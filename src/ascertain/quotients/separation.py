@@ -198,10 +198,12 @@ def separating_word(
     on machines whose pairs cannot all be listed; it gives up, with an error, after `limit` pairs.
     """
     price = [1] * model.num_actions if cost is None else [int(c) for c in np.ravel(cost)]
-    if not (0 <= p < model.num_states and 0 <= q < model.num_states and len(price) == model.num_actions):
+    if not (
+        0 <= p < model.num_states and 0 <= q < model.num_states and len(price) == model.num_actions and min(price) > 0
+    ):
         raise TaskError(
-            f"the states {p} and {q} must be in 0 .. {model.num_states - 1}, and costs one for each of the "
-            f"{model.num_actions} actions; there are {len(price)}"
+            f"the states {p} and {q} must be in 0 .. {model.num_states - 1}, and costs positive, one for each of "
+            f"the {model.num_actions} actions; got {price[:8]}"
         )
     reached: dict[tuple[State, State], int] = {(p, q): 0}
     came: dict[tuple[State, State], tuple[tuple[State, State], Action]] = {}
