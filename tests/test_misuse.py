@@ -171,3 +171,62 @@ def test_misuse_is_refused_with_a_sentence(name: str) -> None:
             assert len(str(refused)) > 10, (name, given)
         except Exception as raw:
             raise AssertionError(f"{name}(**{given!r}) raised {type(raw).__name__}: {raw}") from raw
+
+
+def test_the_examples_of_the_issue_say_what_is_wrong(tmp_path: Path) -> None:
+    switch, task = things()[0], ascertain.pose(things()[0])
+    assert ascertain.SimulatedPlant(switch, "b").send("look") == "1"
+    assert ascertain.with_flip(switch, "1/20") == ascertain.with_flip(switch, Fraction(1, 20))
+    assert ascertain.pose_observer(task)[0].policy == "eager"
+    for wrong, sentence in (
+        (lambda: ascertain.SimulatedPlant(switch, "c"), "'c' is not a state of the model"),
+        (lambda: ascertain.with_flip(switch, 0.05), "with_flip: flip must be an exact number"),
+        (lambda: ascertain.write_certificate(tmp_path / "p", task, {"a": 1}), "claims must be a list"),
+        (lambda: ascertain.pose_observer(switch), "problem must be a Problem or a Question, not Machine"),
+        (lambda: ascertain.settle(task, objective="wurst"), "did you mean 'worst'"),
+        (lambda: ascertain.shift_register(HUGE), "from 1 to 16"),
+    ):
+        with pytest.raises(AscertainError, match=sentence):
+            wrong()
+
+
+def test_a_question_made_in_python_is_observed_on_any_plant() -> None:
+    switch, noisy, hidden, plant, *_ = things()
+    for question in (
+        ascertain.pose(switch),
+        ascertain.pose(noisy, alpha="1/100"),
+        ascertain.pose_hidden(hidden),
+        ascertain.pose_plant(plant, alpha="1/100"),
+    ):
+        for device in ("simulated:5", ascertain.SimulatedPlant(question.model, 0, 5)):
+            assert ascertain.observe(question, device).is_certified
+    assert (
+        ascertain.observe(ascertain.pose(switch), "simulated:5", nominal="a").run.observer.settings.policy == "readwise"
+    )
+    with pytest.raises(AscertainError, match="name a nominal"):
+        ascertain.observe(ascertain.pose_plant(ascertain.register(20)), "simulated:5")
+
+
+def test_operations_with_known_ends_are_calibrated() -> None:
+    operation = next(thing for thing in things() if isinstance(thing, ascertain.Operation))
+    blocks = [[(operation, "b")], [(operation, "a")], [(operation, 1)]]
+    calibration = ascertain.calibrate(blocks, strata=["switching"])
+    assert calibration.ranks == ((0,), (1,), (0,))
+    assert (calibration.whole.shells, calibration.whole.coverage) == (1, Fraction(3, 4))
+    ascertain.write_calibration(calibration, "calibration.json")
+    assert ascertain.read_calibration("calibration.json", calibration.settings_hash) == calibration
+    with pytest.raises(AscertainError, match="one operation of each stratum"):
+        ascertain.calibrate([[(operation, "a")], []])
+
+
+def test_every_repr_is_one_short_line_and_every_table_is_made() -> None:
+    for thing in things():
+        if type(thing).__module__.startswith("ascertain."):
+            assert "\n" not in repr(thing) and len(repr(thing)) < 400, repr(thing)
+            assert "array(" not in repr(thing)
+        if hasattr(thing, "_repr_html_"):
+            assert thing._repr_html_().startswith(("<svg", "<div"))
+
+
+def test_a_function_of_the_vocabulary_can_be_sent_to_another_process() -> None:
+    assert pickle.loads(pickle.dumps(ascertain.settle)) is ascertain.settle
