@@ -5,10 +5,17 @@
 
 from __future__ import annotations
 
-from jinja2 import Environment, PackageLoader, Template
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 
+@cache
 def template(name: str) -> Template:
     """A template of this folder; whatever is put into it is escaped."""
+    from jinja2 import Environment, PackageLoader  # noqa: PLC0415  models import this, and few of them are ever drawn
+
     loader = PackageLoader("ascertain.drawing", "templates")
     return Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True).get_template(name)
