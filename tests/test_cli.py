@@ -254,7 +254,9 @@ def test_a_limit_gives_the_interval_and_exit_3(tmp_path: Path) -> None:
 
 
 def test_drawings_that_cannot_be_made_are_refused_before_the_search(tmp_path: Path) -> None:
-    assert "a drawing is .svg, .html or .dot" in complaint("solve", VALVE / "leak.toml", "--draw", tmp_path / "x.pdf")
+    assert "a drawing is .svg, .html, .dot or .txt" in complaint(
+        "solve", VALVE / "leak.toml", "--draw", tmp_path / "x.pdf"
+    )
     assert "no directory" in complaint("solve", VALVE / "leak.toml", "--draw", tmp_path / "no" / "x.svg")
 
 

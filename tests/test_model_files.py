@@ -23,7 +23,8 @@ from ascertain.model.files.dot import parse_dot, write_dot
 from ascertain.model.files.dot_syntax import MAX_NESTING, Digraph, id_text, parse_graph
 from ascertain.model.files.json_model import parse_model_data, write_json
 from ascertain.model.files.json_text import parse_json
-from ascertain.model.files.text import read_text, write_whole
+from ascertain.model.files.text import read_text
+from ascertain.writing import write_whole
 from tests.reference.files_bad import BAD_DATA, BAD_DOT, BAD_JSON
 from tests.reference.files_dot import read_by_graphviz, read_by_lines, transitions_of
 from tests.reference.files_strategies import PLAIN, digraphs, renamed

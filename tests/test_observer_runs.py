@@ -81,7 +81,9 @@ def test_without_a_bank_a_rejected_nominal_is_an_abstention() -> None:
     assert observer.stage == "nominal"
     for policy in ("eager", "reuse"):
         with pytest.raises(TaskError, match=f"'{policy}' needs a bank"):
-            start_observer(set_up(ask(register(2)), policy=policy), None)
+            start_observer(set_up(ask(register(20)), policy=policy), None)
+        hypotheses = start_observer(set_up(ask(register(2)), policy=policy), None)
+        assert hypotheses.verdict is None  # few enough hypotheses are the bank
 
 
 def test_readings_before_the_switch_are_not_scored_by_the_fallback_but_are_by_reuse() -> None:

@@ -6,22 +6,25 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from ascertain.policy.table import Table
 from hypothesis import given
 
-from ascertain.errors import FileError, ModelError, PlantFault, TaskError
+from ascertain.drawing.outline import Outline
+from ascertain.drawing.tree import draw_dot, draw_html, draw_svg
+from ascertain.errors import FileError, LimitError, ModelError, PlantFault, TaskError
 from ascertain.live.walk import walk_policy
 from ascertain.model.build import machine_from_transitions
+from ascertain.model.named import shift_register
 from ascertain.model.noisy import with_flip
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.automaton import Automaton
 from ascertain.policy.plain import named_policy_data, parse_policy
 from ascertain.policy.policy import Abstain, Answer, Ask
 from ascertain.policy.verdict import Abstained, Certified
-from ascertain.report.drawing import draw_dot, draw_html, draw_svg
-from ascertain.report.outline import Outline, outline_policy
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
 from ascertain.task.pose import pose
@@ -128,7 +131,7 @@ def hostile() -> tuple[Task, Outline]:
     m = machine_from_transitions([("<b>a", "<script>", '"0&', "<b>a"), ("b\n", "<script>", "1", "b\n")])
     task = pose(m)
     policy = Automaton(action=(0, -1, -1), label=(-1, 0, 1), children=({0: 1, 1: 2}, {}, {}))
-    return task, outline_policy(task, policy)
+    return task, policy.named(task).outline
 
 
 def test_drawings_escape_names_and_fetch_nothing() -> None:
@@ -148,7 +151,7 @@ def test_shared_subtrees_are_drawn_once() -> None:
     policy = Automaton(
         action=(1, 0, 0, -1, -1), label=(-1, -1, -1, 0, 1), children=({0: 1, 2: 2}, {0: 2, 1: 2}, {0: 3, 1: 4}, {}, {})
     )
-    outline = outline_policy(task, policy)
+    outline = policy.named(task).outline
     kinds = Counter(node.kind for node in walk(outline))
     assert kinds == {"ask": 3, "again": 2, "answer": 2}
     assert outline.width == 4
@@ -179,7 +182,67 @@ def test_names_cannot_move_the_cursor_or_break_a_drawing() -> None:
     m = machine_from_transitions([("a", "\x1b[31mlook", "0\x07", "a"), ("b", "\x1b[31mlook", "1\u202e", "b")])
     task = pose(m)
     policy = Automaton(action=(0, -1, -1), label=(-1, 0, 1), children=({0: 1, 1: 2}, {}, {}))
-    outline = outline_policy(task, policy)
+    outline = policy.named(task).outline
     for text in (draw_svg(outline, "t"), draw_dot(outline), draw_html(outline, "t", [])):
         assert not any(c in text for c in "\x1b\x07\u202e")
     ElementTree.fromstring(draw_svg(outline, "t"))
+
+
+def test_a_printed_policy_is_its_tree_with_costs_the_worst_case_and_names_of_shared_nodes() -> None:
+    shared = Automaton(
+        action=(1, 0, 0, -1, -1), label=(-1, -1, -1, 0, 1), children=({0: 1, 2: 2}, {0: 2, 1: 2}, {0: 3, 1: 4}, {}, {})
+    )
+    task = pose(SWITCH, cost={"turn": "1/2"})
+    assert str(shared.named(task)).splitlines() == [
+        "turn                   cost so far, * worst",
+        "├── 0 → look           1/2 *",
+        "│   ├── 0 → look  #1   3/2 *",
+        "│   │   ├── 0 → ✔ a    5/2 *",
+        "│   │   └── 1 → ✔ b    5/2 *",
+        "│   └── 1 → as at #1   3/2 *",
+        "└── ok → as at #1      1/2",
+    ]
+    assert str(look()[1]).splitlines() == ["action 0", "├── reading 0 → ✔ label 0", "└── reading 1 → ✔ label 1"]
+    assert repr(shared) == "Automaton(nodes=5, depth=3)"
+
+
+@given(tasks(machines(max_states=5)))
+def test_the_worst_branch_of_a_drawing_costs_what_the_optimum_costs(task: Task) -> None:
+    result = solve(task) if task.model.kind == "machine" else None
+    if isinstance(result, Solved) and result.policy.size > 1:
+        leaves = [node for node in walk(result.policy.outline) if node.worst and node.kind == "answer" and node.cost]
+        again = any(node.kind == "again" for node in walk(result.policy.outline))
+        assert again or {Fraction(leaf.cost) for leaf in leaves} == {result.cost}
+
+
+def test_a_policy_in_circles_is_drawn_without_a_worst_case() -> None:
+    table = Table(action=(0, -1), label=(-1, 0), children=({0: 0, 1: 1}, {})).named(pose(SWITCH))
+    assert "* worst" not in str(table) and "as at #1" in str(table)
+
+
+@pytest.mark.parametrize("suffix", ["svg", "html", "dot", "txt"])
+def test_a_policy_draws_itself_into_a_file(suffix: str, tmp_path: Path) -> None:
+    task, policy = look()
+    policy.named(task).draw(tmp_path / f"tree.{suffix}")
+    assert "look" in (tmp_path / f"tree.{suffix}").read_text(encoding="utf-8")
+    with pytest.raises(FileError, match="give the file one of these suffixes"):
+        policy.draw(tmp_path / "tree.png")
+
+
+def test_a_policy_that_is_too_deep_is_not_drawn_but_still_printed_in_a_line() -> None:
+    n = 400
+    deep = Automaton((*(0,) * n, -1), (*(-1,) * n, 0), (*({0: v + 1} for v in range(n)), {}))
+    assert str(deep) == "Automaton(nodes=401, depth=400)"
+    with pytest.raises(LimitError, match="at most 300"):
+        deep.draw("tree.svg")
+
+
+def test_a_small_machine_draws_its_states_and_a_large_one_is_a_table(tmp_path: Path) -> None:
+    SWITCH.draw(tmp_path / "switch.svg")
+    root = ElementTree.fromstring((tmp_path / "switch.svg").read_text(encoding="utf-8"))
+    texts = {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"a", "b", "look / 0", "turn / ok"} <= texts
+    large = shift_register(4)
+    assert "<table" in large.html() and "<svg" not in large.html()
+    with pytest.raises(LimitError, match="too large to draw"):
+        large.draw(tmp_path / "large.svg")

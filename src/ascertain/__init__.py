@@ -12,10 +12,18 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     home = _homes()
-    if name != "__all__" and name not in home:
+    if name == "__all__":
+        return list(home)
+    if name not in home:
         raise AttributeError(f"module 'ascertain' has no attribute {name!r}")
-    globals()[name] = list(home) if name == "__all__" else getattr(import_module(home[name]), name)
-    return globals()[name]
+    found: object = getattr(import_module(home[name]), name)
+    if name != "__version__":
+        from ascertain.checking import checked
+
+        found = checked(found, name)
+    # Kept, so that the name is looked up once and a function that is pickled by its name is found again.
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

@@ -56,6 +56,11 @@ from ascertain.pipeline.fingerprint import Fingerprinted as Fingerprinted
 from ascertain.pipeline.fingerprint import explain_transcript as explain_transcript
 from ascertain.pipeline.compile import compile_operation as compile_operation
 from ascertain.pipeline.compile import CompiledOperation as CompiledOperation
+from ascertain.pipeline.calibrate import calibrate as calibrate
+from ascertain.pipeline.simulate import simulate as simulate
+from ascertain.pipeline.simulate import simulate_runs as simulate_runs
+from ascertain.pipeline.inspect import inspect as inspect
+from ascertain.pipeline.verify import verify as verify
 
 # what cannot matter
 from ascertain.quotients.quotient import take_quotient as take_quotient
@@ -81,7 +86,7 @@ from ascertain.policy.automaton import PolicyTable as PolicyTable
 from ascertain.policy.product import Product as Product
 from ascertain.policy.evaluate import evaluate as evaluate
 from ascertain.policy.combination import evaluate_product as evaluate_product
-from ascertain.report.drawing import draw_policy as draw_policy
+from ascertain.policy.automaton import draw_policy as draw_policy
 
 # how sure we are
 from ascertain.task.bank import Bank as Bank
@@ -103,6 +108,9 @@ from ascertain.bank.operation import Operation as Operation
 from ascertain.problem.operation import pose_operation as pose_operation
 from ascertain.bank.compile import compile_bank as compile_bank
 from ascertain.bank.shells import bank_shells as bank_shells
+from ascertain.bank.calibration_file import Calibration as Calibration
+from ascertain.bank.calibration_file import read_calibration as read_calibration
+from ascertain.bank.calibration_file import write_calibration as write_calibration
 
 # the decision
 from ascertain.observer.settings import ObserverSettings as ObserverSettings
@@ -140,3 +148,4 @@ from ascertain.errors import FileError as FileError
 from ascertain.errors import CertificateError as CertificateError
 from ascertain.errors import PlantFault as PlantFault
 from ascertain.errors import LimitError as LimitError
+from ascertain.errors import ArgumentError as ArgumentError

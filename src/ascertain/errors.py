@@ -28,6 +28,10 @@ class AscertainError(Exception):
         super().__init__(text if len(text) <= LONGEST else f"{text[: LONGEST - 505]} ... {text[-500:]}")
 
 
+class ArgumentError(AscertainError, TypeError):
+    """An argument of another kind than a function of the vocabulary takes."""
+
+
 class ModelError(AscertainError):
     """A model that does not fit together."""
 
@@ -71,5 +75,5 @@ def import_extra(module: str, extra: str) -> Any:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The tail of an error message that offers the nearest known word, or nothing."""
-    near = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    near = get_close_matches(str(word), list(known), n=1, cutoff=0.6)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -6,8 +6,12 @@ import math
 import re
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import TypeAlias
 
 from ascertain.errors import AscertainError
+
+Number: TypeAlias = Fraction | int | str
+"""An exact number as people pass it; a text is read by `parse_rational`."""
 
 _NUMBER = re.compile(
     r"(?P<sign>[+-]?)(?:(?P<p>\d{1,200})/(?P<q>\d{1,200})|(?P<whole>\d{1,200})(?:\.(?P<part>\d{0,200}))?"

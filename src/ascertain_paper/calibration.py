@@ -10,9 +10,9 @@ from contextlib import closing
 from functools import partial
 
 from ascertain.bank.calibration_file import Calibration
-from ascertain.bank.compile import compile_bank
-from ascertain.bank.shells import Rank, rank_state
+from ascertain.bank.shells import Rank
 from ascertain.errors import TaskError
+from ascertain.pipeline.calibrate import rank_end
 from ascertain.types import Progress
 from ascertain_paper.campaign.engines import start_engine
 from ascertain_paper.testbed.operations import Slot
@@ -72,4 +72,4 @@ def rank_block(testbed: Testbed, purpose: str, block: int, compiler: str) -> tup
 def rank_truth(testbed: Testbed, slot: Slot, compiler: str = "merging") -> Rank:
     """The rank of one operation's true endpoint."""
     operation = testbed.draw(slot)
-    return rank_state(compile_bank(testbed.logged(operation), compiler), operation.true_endpoint)
+    return rank_end(testbed.logged(operation), operation.true_endpoint, compiler)

@@ -129,6 +129,8 @@ def audit(
     """
     if bank.later is not None or bank.total != 1:
         raise TaskError(f"an audit draws from the bank, so its weights must sum to 1; they sum to {bank.total}")
+    if not all(0 <= z < model.num_states for z in (truth, *bank.states)):
+        raise TaskError(f"the truth and the states of the bank must be in 0 .. {model.num_states - 1}")
     if num_runs < 1 or budget < 0:
         raise TaskError(f"{num_runs} runs of {budget} readings; at least one run is needed")
     random = Random(seed)  # noqa: S311  # a simulation, to be repeated, not a secret

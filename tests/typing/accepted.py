@@ -8,9 +8,11 @@ from ascertain import (
     Abstained,
     Automaton,
     Bounded,
+    Calibration,
     Certified,
     Machine,
     Observed,
+    Operation,
     Pattern,
     Settled,
     SimulatedPlant,
@@ -18,6 +20,7 @@ from ascertain import (
     Task,
     Unsolvable,
     bound,
+    calibrate,
     compile_operation,
     draw_policy,
     fingerprint,
@@ -25,9 +28,11 @@ from ascertain import (
     observe,
     open_plant,
     pose,
+    pose_observer,
     read_model,
     read_problem,
     settle,
+    start_observer,
     with_flip,
 )
 
@@ -77,4 +82,25 @@ def others(problem: Path, models: list[Path]) -> None:
     print(plant.send("press"), read_model(models[0]).actions, SimulatedPlant(make_lamp(), 0).send("press"))
     print(bound(ask(make_lamp())).ratio, fingerprint(models, reset_cost=None).classes)
     print([candidate.weight for candidate in compile_operation(posed, shells=3).candidates])
-    print(with_flip(make_lamp(), Fraction(1, 20)).num_states)
+    print(with_flip(make_lamp(), Fraction(1, 20)).num_states, with_flip(make_lamp(), "1/20").kind)
+
+
+def made_in_python(task: Task, operation: Operation) -> str:
+    seen = observe(task, SimulatedPlant(task.model, "on"), nominal="on", operation=operation)
+    settings, make_bank = pose_observer(task)
+    observer = start_observer(settings, make_bank)
+    calibration = calibrate([[(operation, "on")], [(operation, 0)]])
+    assert_type(calibration, Calibration)
+    task.model.draw("lamp.svg")
+    return f"{seen!r} {observer!r} {calibration!r} {open_plant('simulated:7', task)!r}"
+
+
+def show(settled: Settled) -> str:
+    match settled.solution:
+        case Solved(policy=policy):
+            policy.draw("tree.svg")
+            return str(policy)
+        case Unsolvable(members=members):
+            return f"{len(members)} hypotheses"
+        case Bounded(lower=lower):
+            return f"at least {lower}"

@@ -22,4 +22,11 @@ ascertain.nonsense
 ascertain.Machine(states=("a",))
 ascertain.with_flip("lamp.dot", 1)
 ascertain.SimulatedPlant().send
+settle("problem.toml").cost
+ascertain.bound("problem.toml").cost
+observe("problem.toml", "simulated:7").label
+ascertain.fingerprint(["a.dot"]).cost
+ascertain.calibrate([3])
+ascertain.with_flip("lamp.dot", 0.05)
+settle("problem.toml").policy.draw("tree.svg")
 ascertain.draw_policy("tree.svg")

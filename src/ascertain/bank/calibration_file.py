@@ -9,17 +9,20 @@ settings: whoever reads it for use names the settings, and is refused when they 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, cast, final
 
 from ascertain.bank.calibrate import Calibrated, calibrate_blocks, calibrate_strata
 from ascertain.bank.shells import Rank
+from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import FileError, TaskError
 from ascertain.model.files.json_text import near, parse_json
-from ascertain.model.files.text import read_text, write_whole
+from ascertain.model.files.text import read_text
 from ascertain.task.canonical import canonical_bytes
 from ascertain.version import __version__
+from ascertain.writing import write_whole
 
 FORMAT = "ascertain-calibration"
 """What the file calls itself, so that it is not taken for another kind of file."""
@@ -33,7 +36,7 @@ _HASH = re.compile(r"[0-9a-f]{64}\Z")
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Calibration:
+class Calibration(Shown):
     """Everything that a calibration was made from; `ranks[i][s]` belongs to block i and stratum s."""
 
     settings: str
@@ -58,6 +61,15 @@ class Calibration:
         if len(self.ranks) != len(self.blocks) or any(len(row) != len(self.strata) for row in self.ranks):
             raise TaskError(f"ranks must be {len(self.blocks)} rows, one a block, of {len(self.strata)}, one a stratum")
         calibrate_blocks(self.ranks, self.place)
+
+    def shown(self) -> Mapping[str, object]:
+        whole = self.whole
+        shells = "no number will do" if whole.shells is None else whole.shells
+        return {"shells": shells, "coverage": whole.coverage, "blocks": len(self.blocks), "strata": len(self.strata)}
+
+    def listing(self) -> Listing:
+        found = zip(self.strata, self.per_stratum, strict=True)
+        return ("stratum", "shells", "coverage"), [(name, each.shells, each.coverage) for name, each in found]
 
     @property
     def whole(self) -> Calibrated:

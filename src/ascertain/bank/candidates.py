@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -13,6 +13,7 @@ from ascertain.bank.layers import MEMORY_LIMIT
 from ascertain.bank.operation import Operation
 from ascertain.bank.score import Score
 from ascertain.bank.witness import Witness, find_witnesses
+from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import TaskError
 from ascertain.kernels.bank.steps import Tables
 from ascertain.types import LongArray, State, WordArray
@@ -56,7 +57,7 @@ class Shell:
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Compiled:
+class Compiled(Shown):
     """Candidates ordered by score, then by state."""
 
     operation: Operation
@@ -68,6 +69,14 @@ class Compiled:
     complete: bool
     """Whether every endpoint is listed, or those of the first shells only."""
     stats: CompileStats
+
+    def shown(self) -> Mapping[str, object]:
+        return {"candidates": self.endpoint.size, "shells": self.num_shells, "complete": self.complete}
+
+    def listing(self) -> Listing:
+        name = self.operation.model.name_state
+        rows = [(name(int(z)), j, shell.score) for j, shell in enumerate(self.shells(), start=1) for z in shell.states]
+        return ("state", "shell", "score"), rows
 
     def shells(self) -> Iterator[Shell]:
         """The shells in order, one at a time."""

@@ -14,12 +14,14 @@ among the likeliest there. A path whose command is not defined where it is done 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
 
+from ascertain.drawing.shown import Shown
 from ascertain.errors import TaskError
 from ascertain.model import Model
 from ascertain.model.boolean import BooleanPlant
@@ -42,7 +44,7 @@ MAX_WORD = 16
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Operation:
+class Operation(Shown):
     """What was logged and what is declared about it; nothing here depends on what truly happened."""
 
     model: Model | BooleanPlant
@@ -81,6 +83,9 @@ class Operation:
                 raise TaskError(f"alternatives: a word is listed twice for {command!r}")
             if any(len(word) > MAX_WORD or not all(0 <= c < num_commands for c in word) for word in words):
                 raise TaskError(f"alternatives: words of at most {MAX_WORD} commands of the model, for {command!r}")
+
+    def shown(self) -> Mapping[str, object]:
+        return {"model": repr(self.model), "commands": self.length, "max_replaced": self.max_replaced}
 
     @property
     def length(self) -> int:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ascertain.errors import CertificateError
-from ascertain.model.files.text import write_whole
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
 from ascertain.task.question import AbstractQuestion
 from ascertain.version import __version__
+from ascertain.writing import write_whole
 
 FORMAT = "ascertain-certificate"
 """Says what the file is, to people and to the checker."""

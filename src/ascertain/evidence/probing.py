@@ -106,6 +106,7 @@ def round_robin(model: AbstractModel, actions: Iterable[Action]) -> RoundRobin:
     """The rule that reads the sensors of these actions in order of their numbers."""
     reading: dict[int, list[Action]] = {}
     for a in actions:
+        model.check_step(a, None)
         reading.setdefault(model.sensor(a), []).append(a)
     if not reading:
         raise TaskError("a schedule needs at least one action")

@@ -24,9 +24,9 @@ from typing import Any, Self, final
 from ascertain.errors import FileError, TaskError
 from ascertain.live.record_store import RecordStore
 from ascertain.live.recorder import AbstractRecorder
-from ascertain.model.files.text import write_whole
 from ascertain.observer.records import START, Cause, Record, hash_record, verdict_record
 from ascertain.policy.verdict import Verdict
+from ascertain.writing import write_whole
 
 _HEAD = re.compile(r"(0|[1-9][0-9]{0,9}) ([0-9a-f]{64})\n")
 """What FILE.head holds: how many records there are, and the hash of the last."""

@@ -37,7 +37,7 @@ class RecordStore:
             raise FileError(f"{path}: the journal has more than {MAX_BYTES} bytes; at most that many are read")
         try:
             self._connection = sqlite3.connect(path, timeout=0, isolation_level=None)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, ValueError) as error:
             raise self._refuse(error) from None
         try:
             self._prepare()

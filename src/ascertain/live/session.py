@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
+from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import PlantFault
 from ascertain.evidence.evidence import Step
 from ascertain.live.faults import FaultPolicy, Heard, ask_plant
@@ -26,7 +27,7 @@ Watch: TypeAlias = Callable[[Observer, Heard | None], None]
 
 @final
 @dataclass(frozen=True)
-class Run:
+class Run(Shown):
     """What became of a session."""
 
     verdict: Verdict | None
@@ -38,6 +39,20 @@ class Run:
     """Whether the run had to end because of the plant."""
     next_action: str | None = None
     """In a dry run: what would have been sent."""
+
+    def shown(self) -> Mapping[str, object]:
+        counters = self.observer.counters
+        return {
+            "verdict": self.verdict,
+            "actions": counters.actions,
+            "readings": counters.readings,
+            "cost": counters.cost,
+            "faults": len(self.faults) or None,
+        }
+
+    def listing(self) -> Listing:
+        """Every step, and how far the evidence against the strongest rival had come after it."""
+        return self.observer.listing()
 
 
 @dataclass

@@ -19,19 +19,23 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from ascertain.errors import ModelError, TaskError, did_you_mean
+from ascertain.drawing.diagram import MOST_ARROWS, MOST_STATES, draw_diagram
+from ascertain.drawing.shown import Listing, Shown
+from ascertain.errors import FileError, LimitError, ModelError, TaskError, did_you_mean
 from ascertain.types import UNDEFINED, Action, BoolArray, IntArray, LongArray, Reading, State, WordArray
+from ascertain.writing import write_whole
 
 Law: TypeAlias = tuple[tuple[Reading, Fraction], ...]
 """Readings of positive probability, ascending, with their probabilities."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AbstractModel(ABC):
+class AbstractModel(Shown, ABC):
     """The interface of every model. Validated once; arrays are read-only."""
 
     actions: tuple[str, ...]
@@ -45,6 +49,10 @@ class AbstractModel(ABC):
     has_certain_transitions: ClassVar[bool] = True
     action_noun: ClassVar[str] = "an action of the model"
     """What an action is called in messages."""
+
+    def shown(self) -> Mapping[str, object]:
+        size = {"bits": len(self.bits)} if self.bits else {"states": self.num_states}
+        return {**size, "actions": self.num_actions, "readings": len(self.readings)}
 
     @property
     @abstractmethod
@@ -217,6 +225,39 @@ class AbstractListed(AbstractModel):
     @abstractmethod
     def initial_names(self) -> list[str]:
         """What the plant may begin with, by name."""
+
+    def listing(self) -> Listing:
+        here = [(s, a) for s in range(min(self.num_states, MOST_STATES)) for a in range(self.num_actions)]
+        steps = [(s, a, *step) for s, a in here for step in self.joint_law(s, a)]
+        rows = [
+            (self.states[s], self.actions[a], self.readings[y], self.states[t], "" if p == 1 else p)
+            for s, a, t, y, p in steps
+        ]
+        return ("state", "action", "reading", "next state", "probability"), rows
+
+    def diagram(self, title: str = "") -> str | None:
+        """The state diagram as SVG; None where the model is too large to draw."""
+        arrows: dict[tuple[int, int], list[str]] = {}
+        for s in range(self.num_states if self.num_states <= MOST_STATES else 0):
+            for a in range(self.num_actions):
+                for t, y, p in self.joint_law(s, a):
+                    share = "" if p == 1 else f" ({p})"
+                    arrows.setdefault((s, t), []).append(f"{self.actions[a]} / {self.readings[y]}{share}")
+        if not arrows or len(arrows) > MOST_ARROWS:
+            return None
+        return draw_diagram(self.states, arrows, self.initial_states, title or type(self).__name__)
+
+    def html(self) -> str:
+        return self.diagram() or super().html()
+
+    def draw(self, path: str | Path, title: str = "") -> None:
+        """Draw the state diagram of a small model (.svg)."""
+        if Path(path).suffix != ".svg":
+            raise FileError(f"{path}: a model is drawn as .svg; write_model writes other formats, .dot among them")
+        drawn = self.diagram(title)
+        if drawn is None:
+            raise LimitError(f"{path}: {self!r} is too large to draw; at most {MOST_STATES} states are drawn")
+        write_whole(path, drawn.encode())
 
     def name_state(self, state: State) -> str:
         return self.states[state]

@@ -75,6 +75,8 @@ def with_reset(model: M, action: str, *, reading: str = "reset", to: State | Non
     In a union each machine goes back to its own initial state, and a hidden model to its initial belief. `to` names
     one other place for all.
     """
+    if to is not None and not 0 <= to < model.num_states:
+        raise ModelError(f"the reset leads to state {to}; states are 0 .. {model.num_states - 1}")
     if action in model.actions:
         raise ModelError(f"the reset action {action!r} already exists in the model; choose a name that is free")
     return model.with_action(action, reading, to)

@@ -172,8 +172,10 @@ class HiddenModel(AbstractListed):
         initial = [{self.states[s]: str(p) for s, p in belief} for belief in self.initial]
         return {"kind": self.kind, **self.names, "initial": initial, "transitions": rows}
 
-    def belief_text(self, belief: Belief) -> str:
+    def belief_text(self, belief: Belief | State) -> str:
         """A belief on one line: the state alone where it is certain, and the first few where there are many."""
+        if not isinstance(belief, tuple):  # a simulation that begins in a state for sure
+            return self.states[belief]
         if len(belief) == 1:
             return self.states[belief[0][0]]
         shown = ", ".join(f"{self.states[s]} {p}" for s, p in belief[:4])

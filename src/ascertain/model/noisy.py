@@ -17,6 +17,7 @@ from ascertain.errors import ModelError
 from ascertain.model.abstract import AbstractMachine, Law
 from ascertain.model.hidden import check_masses
 from ascertain.model.machine import Machine
+from ascertain.rational import Number, rational_field
 from ascertain.types import UNDEFINED, IntArray, Reading
 
 
@@ -84,7 +85,7 @@ def total_variation(law: Law, other: Law) -> Fraction:
     return sum((max(p - against.get(y, Fraction(0)), Fraction(0)) for y, p in law), Fraction(0))
 
 
-def with_flip(machine: AbstractMachine, flip: Fraction) -> NoisyMachine:
+def with_flip(machine: AbstractMachine, flip: Number) -> NoisyMachine:
     """Each reading is replaced, with probability `flip`, by one of the others the same action can give, uniformly.
 
     What an action can give is what it gives in some state of this machine; an action that can give one reading only
@@ -92,6 +93,7 @@ def with_flip(machine: AbstractMachine, flip: Fraction) -> NoisyMachine:
     """
     if not machine.is_exact:
         raise ModelError("flip is for a machine without noise; this model says its noise itself")
+    flip = rational_field(flip, "flip", ModelError)
     if not 0 <= flip < 1:
         raise ModelError(f"flip is {flip}; a probability in [0, 1) is needed")
     number: dict[Law, int] = {}

@@ -22,8 +22,12 @@ from ascertain.bank.weights import DEFAULT, Weighting
 from ascertain.errors import AscertainError, TaskError
 from ascertain.task.bank import Bank, uniform_bank
 from ascertain.task.canonical import canonical_bytes
+from ascertain.task.question import AbstractQuestion
 from ascertain.types import State
 from ascertain.version import __version__
+
+MAX_EVEN_BITS = 16
+"""The largest plant all of whose states are taken as candidates, evenly, when nothing better is said."""
 
 
 @final
@@ -52,7 +56,9 @@ class BankSource:
             except AscertainError as error:
                 self._result = error
             else:
-                if self._result.later is not None:
+                if not isinstance(self._result, Bank):  # pyright: ignore[reportUnnecessaryIsInstance]  it is a user's
+                    self._result = TaskError("what compiles the bank did not return a Bank")
+                elif self._result.later is not None:
                     self._result = TaskError("the bank to fall back on must be whole; it leaves a part to be computed")
         if isinstance(self._result, AscertainError):
             raise self._result
@@ -123,6 +129,13 @@ class HypothesesBank:
     def bank_data(self) -> dict[str, Any]:
         """What determines the bank: the question that the observer's settings name."""
         return {"kind": "hypotheses", "version": __version__}
+
+
+def list_hypotheses(question: AbstractQuestion) -> HypothesesBank | None:
+    """The bank of all hypotheses; None where a plant has too many states to list them."""
+    if question.candidates is None and len(question.model.bits) <= MAX_EVEN_BITS:
+        return HypothesesBank(range(question.num_candidates))
+    return None if question.candidates is None else HypothesesBank(question.candidates)
 
 
 def operation_hash(operation: Operation) -> str:

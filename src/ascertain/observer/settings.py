@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
 
+from ascertain.drawing.shown import Shown
 from ascertain.errors import TaskError, did_you_mean
 from ascertain.evidence.evidence import Doubts
 from ascertain.evidence.kinds import make_trigger, make_world
@@ -31,7 +32,7 @@ VERSION = 1
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ObserverSettings:
+class ObserverSettings(Shown):
     """How to decide; validated once. What an observer does follows from these, the bank and the readings."""
 
     question: AbstractQuestion
@@ -66,6 +67,9 @@ class ObserverSettings:
         self._check_numbers()
         self._check_nominal()
 
+    def shown(self) -> Mapping[str, object]:
+        return {"policy": self.policy, "probing": self.probing, "alpha": self.alpha, "budget": self.budget}
+
     def _check_numbers(self) -> None:
         if not 0 <= self.alpha < 1:
             raise TaskError(f"alpha is {self.alpha}; a probability in [0, 1) is needed")
@@ -81,7 +85,9 @@ class ObserverSettings:
     def _check_nominal(self) -> None:
         if self.nominal is None:
             if self.policy != "eager":
-                raise TaskError(f"the policy {self.policy!r} needs a nominal state; give one, or use the policy eager")
+                raise TaskError(
+                    f"the policy {self.policy!r} needs a nominal state; give nominal, or take the policy 'eager'"
+                )
             return
         if not 0 <= self.nominal < self.num_candidates:
             one, all_ = self.question.candidate_noun

@@ -12,15 +12,16 @@ used again after a later one has gone on gets its own, replayed from its transcr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, final
 
+from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import TaskError
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.worlds import NO_LABEL
-from ascertain.observer.banks import BankSource
+from ascertain.observer.banks import BankSource, list_hypotheses
 from ascertain.observer.counters import Counters
 from ascertain.observer.risk_budget import RiskBudget
 from ascertain.observer.settings import ObserverSettings
@@ -88,7 +89,7 @@ class _Notes:
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Observer:
+class Observer(Shown):
     """A run so far, as plain values; see `start_observer`."""
 
     settings: ObserverSettings
@@ -103,6 +104,19 @@ class Observer:
     _source: BankSource | None = field(repr=False)
     _past: _Link | None = field(repr=False)
     _notes: _Notes = field(repr=False)
+
+    def shown(self) -> Mapping[str, object]:
+        return {"stage": self.stage, "actions": self.counters.actions, "verdict": self.verdict}
+
+    def listing(self) -> Listing:
+        """Every step, and how far the evidence against the strongest rival had come after it."""
+        stages, model, rows = Stages(self.settings, self._source), self.settings.model, list[tuple[object, ...]]()
+        for step in self.transcript:
+            stages.take(step)
+            seen = _observer(self.settings, self._source, None, _Shared(stages, None)).view
+            reading = "" if step.reading is None else model.readings[step.reading]
+            rows.append((model.actions[step.action], reading, seen.label or "", f"{seen.evidence_nats:.2f}"))
+        return ("action", "reading", "leading label", "evidence (nats)"), rows
 
     @property
     def transcript(self) -> tuple[Step, ...]:
@@ -182,14 +196,21 @@ class Observer:
         return self._notes.shared.stages
 
 
-def start_observer(settings: ObserverSettings, make_bank: Callable[[], Bank] | None) -> Observer:
+def start_observer(settings: ObserverSettings, make_bank: Callable[[], Bank] | None = None) -> Observer:
     """An observer before its first reading.
 
     `make_bank` compiles the bank to fall back on. It is called without arguments, so that it sees no reading; at most
-    once; and only when a fallback begins (for the policy eager that is now). None: there is nothing to fall back on.
+    once; and only when a fallback begins (for the policy eager that is now). None: there is nothing to fall back on;
+    the policies that cannot do without a bank take the hypotheses, evenly.
     """
     if make_bank is None and settings.policy in {"eager", "reuse"}:
-        raise TaskError(f"the policy {settings.policy!r} needs a bank: give an operation, or use the policy readwise")
+        make_bank = list_hypotheses(settings.question)
+        if make_bank is None:
+            bits = len(settings.model.bits)
+            raise TaskError(
+                f"the policy {settings.policy!r} needs a bank, and the states of a plant of {bits} bits are too many "
+                "to list; give what compiles one, or a nominal and the policy readwise"
+            )
     source = None if make_bank is None else BankSource(make_bank)
     return _observer(settings, source, None, _Shared(Stages(settings, source), None))
 

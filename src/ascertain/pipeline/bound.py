@@ -6,7 +6,7 @@ question at its risks -> quotient -> lower bounds and policies -> the hardest pa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +22,7 @@ from ascertain.certificate.claims.program import program_claim
 from ascertain.certificate.claims.within_risk import within_risk_claim
 from ascertain.certificate.solution import solution_claims
 from ascertain.certificate.write import write_certificate
+from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import CertificateError, LimitError, TaskError
 from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.certify import certify
@@ -51,7 +52,7 @@ POWERS = (-4, -2, 0, 2, 4)
 
 @final
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class Bounds(Shown):
     """Lower <= complexity <= upper; None is infinity in `lower`, and in `upper` that no policy is known, or none is."""
 
     question: Task | PlantTask
@@ -74,6 +75,21 @@ class Bounds:
     """What the checker says of the certificate."""
     remarks: tuple[str, ...] = ()
     """What could not be certified, and why."""
+
+    def shown(self) -> Mapping[str, object]:
+        lower = "infinite" if self.is_infinite else round_value(self.best or Fraction(0))
+        return {
+            "alpha": self.question.alpha,
+            "beta": self.question.beta,
+            "lower": lower,
+            "upper": _text(self.upper),
+            "certificate": self.verdict,
+        }
+
+    def listing(self) -> Listing:
+        rows = [("lower", name, "infinite" if v is None else round_value(v)) for name, v in self.lower.items()]
+        rows += [("upper", name, _text(v) or "none found") for name, v in self.upper_by_method.items()]
+        return ("side", "method", "bound"), rows
 
     @property
     def is_infinite(self) -> bool:

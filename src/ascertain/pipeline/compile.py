@@ -5,7 +5,7 @@ log and declarations -> operation -> candidates in shells -> weights -> a path t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -18,11 +18,12 @@ from ascertain.bank.operation import Operation
 from ascertain.bank.score import Score
 from ascertain.bank.shells import bank_shells
 from ascertain.bank.witness import Witness
-from ascertain.model.files.text import write_whole
+from ascertain.drawing.shown import Listing, Shown
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import Problem, as_problem
 from ascertain.task.canonical import canonical_bytes
 from ascertain.types import State
+from ascertain.writing import write_whole
 
 
 @final
@@ -41,7 +42,7 @@ class Candidate:
 
 @final
 @dataclass(frozen=True, eq=False)
-class CompiledOperation:
+class CompiledOperation(Shown):
     """Where an operation may have ended."""
 
     compiled: Compiled
@@ -49,6 +50,14 @@ class CompiledOperation:
     """Best explanation first, the nominal among them; none where nothing that is declared can have happened."""
     lines: tuple[int, ...]
     """`lines[t]` is where command t stands in the log."""
+
+    def shown(self) -> Mapping[str, object]:
+        nominal = self.compiled.nominal
+        return {**self.compiled.shown(), "nominal": None if nominal is None else self.name(nominal)}
+
+    def listing(self) -> Listing:
+        rows = [(self.name(c.state), c.shell, c.score, c.weight) for c in self.candidates]
+        return ("state", "shell", "score", "weight"), rows
 
     def name(self, state: State) -> str:
         """The name of a state of the plant."""

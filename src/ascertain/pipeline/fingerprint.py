@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias, final
 
+from ascertain.drawing.shown import Shown
 from ascertain.errors import FileError, TaskError
 from ascertain.model import Model
 from ascertain.model.files import read_listed
@@ -29,7 +30,7 @@ Machines: TypeAlias = Mapping[str, Model] | Sequence[str | Path]
 
 @final
 @dataclass(frozen=True, eq=False)
-class Fingerprinted:
+class Fingerprinted(Shown):
     """The experiment that tells machines apart, and which of them nothing tells apart."""
 
     settled: Settled
@@ -37,6 +38,16 @@ class Fingerprinted:
     """The machines of each class, in the order of the task's labels."""
     expected: Fraction | None
     """The mean cost of the policy over machines, all equally likely."""
+
+    def shown(self) -> Mapping[str, object]:
+        return {**self.settled.shown(), "classes": len(self.classes), "expected": self.expected}
+
+    def __str__(self) -> str:
+        return str(self.settled)
+
+    def html(self) -> str:
+        policy = self.settled.policy
+        return super().html() + ("" if policy is None else policy.html())
 
     def facts(self) -> dict[str, Any]:
         """The result as plain data, which is what `fingerprint --json` prints."""

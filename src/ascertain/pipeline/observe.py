@@ -5,7 +5,7 @@ problem -> settings of the observer -> commitment -> plant -> session -> verdict
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -14,8 +14,10 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeAlias, final
 
+from ascertain.bank.operation import Operation
 from ascertain.certificate.claims.run import run_claim
 from ascertain.certificate.write import write_certificate
+from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import FileError, TaskError
 from ascertain.live.faults import FaultPolicy, Heard, fault_kind
 from ascertain.live.journal import Journal
@@ -57,7 +59,7 @@ Watch: TypeAlias = Callable[[Moment], None]
 
 @final
 @dataclass(frozen=True)
-class Observed:
+class Observed(Shown):
     """What became of a run."""
 
     run: Run
@@ -69,6 +71,13 @@ class Observed:
     """Whether the answer is true of a simulated plant; None without an answer, or where nothing is true of it."""
     certificate: str | None
     """What the checker says of the certificate; None where none was written."""
+
+    def shown(self) -> Mapping[str, object]:
+        truth = {"truth": self.truth, "right": self.right, "certificate": self.certificate}
+        return {**self.run.shown(), "plant": self.plant, **truth}
+
+    def listing(self) -> Listing:
+        return self.run.listing()
 
     @property
     def is_certified(self) -> bool:
@@ -107,9 +116,11 @@ class Observed:
 
 
 def observe(
-    problem: Problem | str | Path,
+    problem: Problem | AbstractQuestion | str | Path,
     plant: str | Plant,
     *,
+    nominal: str | None = None,
+    operation: Operation | None = None,
     policy: PolicyName | None = None,
     alpha: Fraction | int | str | None = None,
     probing: str | None = None,
@@ -129,9 +140,11 @@ def observe(
 ) -> Observed:
     """Run the experiment that settles the problem on a plant, and answer or abstain.
 
-    `plant` is a text such as "simulated:7" or "exec:python plant.py" (`problem.plants` lists the kinds), or anything
-    that has `send`. `policy`, `alpha`, `probing` and `budget` go before what the problem file says. With a `journal`
-    the run outlives a crash, and `resume` goes on where it ends. An answer is certified in the file `certificate`.
+    `problem` is a question made in Python, a problem, or the name of a problem file. `nominal` names the state that the
+    plant should be in, `operation` is what went before; without them all hypotheses are alike. `plant` is a text such
+    as "simulated:7" or "exec:python plant.py" (`problem.plants` lists the kinds), or anything that has `send`.
+    `policy`, `alpha`, `probing` and `budget` go before what the problem file says. With a `journal` the run outlives a
+    crash, and `resume` goes on where it ends. An answer is certified in the file `certificate`.
 
     A plant may take `timeout` seconds to answer and is asked again `retries` times where that is safe; with `strict`
     the first missing reading ends in an abstention. A plant of another name than `identity` is refused. `approve` is
@@ -143,7 +156,15 @@ def observe(
     if resume and journal is not None and not Path(journal).exists():
         raise FileError(f"{journal}: there is no such journal to resume; leave --resume out to begin one")
     posed = as_problem(problem)
-    settings, make_bank = pose_observer(posed, policy=policy, alpha=alpha, probing=probing, budget=budget)
+    settings, make_bank = pose_observer(
+        posed,
+        nominal=nominal,
+        operation=operation,
+        policy=policy,
+        alpha=alpha,
+        probing=probing,
+        budget=budget,
+    )
     for warning in _list_warnings(settings.question):
         note(warning)
     with ExitStack() as stack:

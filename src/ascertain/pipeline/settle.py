@@ -5,7 +5,7 @@ quotient -> obstruction -> search -> policy on the original task -> certificate 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, final
 from ascertain.certificate.claims.obstruction import obstruction_claim
 from ascertain.certificate.solution import solution_claims
 from ascertain.certificate.write import write_certificate
+from ascertain.drawing.shown import Shown
 from ascertain.errors import CertificateError
 from ascertain.pipeline.certify import certify
 from ascertain.policy.automaton import Automaton
@@ -29,7 +30,7 @@ from ascertain_check import Verdict
 
 @final
 @dataclass(frozen=True, eq=False)
-class Settled:
+class Settled(Shown):
     """What became of a task: the result, why not if not, and the certificate with the checker's verdict on it."""
 
     task: Task
@@ -38,6 +39,18 @@ class Settled:
     certificate: dict[str, Any] | None
     """None when nothing was proved before a limit was met."""
     verdict: Verdict | None
+
+    def shown(self) -> Mapping[str, object]:
+        lower, upper = self.interval
+        cost = lower if isinstance(self.solution, Solved) else None
+        between = f"{lower} .. {'infinite' if upper is None else upper}" if isinstance(self.solution, Bounded) else None
+        return {"status": self.status, "cost": cost, "between": between, "certificate": self.verdict}
+
+    def __str__(self) -> str:
+        return repr(self) if self.policy is None else f"{self!r}\n{self.policy}"
+
+    def html(self) -> str:
+        return super().html() + ("" if self.policy is None else self.policy.html())
 
     @property
     def status(self) -> str:

@@ -31,6 +31,7 @@ from typing import Literal, TypeAlias, final
 
 import numpy as np
 
+from ascertain.drawing.shown import Shown
 from ascertain.errors import LimitError
 from ascertain.model import Machine, Model, NoisyMachine
 from ascertain.planning.controller import CertifiedController
@@ -68,7 +69,7 @@ class NodeTest:
 
 @final
 @dataclass(frozen=True, eq=False)
-class CertifiedTree:
+class CertifiedTree(Shown):
     """A tree with tests: node v goes on to `children[v][part]`, or answers `label[v]`."""
 
     node: tuple[NodeTest, ...]
@@ -77,6 +78,9 @@ class CertifiedTree:
     wrong: Fraction
     abstain: Fraction
     cost: Fraction
+
+    def shown(self) -> Mapping[str, object]:
+        return {"nodes": len(self.node), "cost": float(self.cost)}
 
 
 def skeleton(task: Task) -> Task:

@@ -15,12 +15,14 @@ ones.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
 import numpy as np
 
+from ascertain.drawing.shown import Shown
 from ascertain.kernels.planning.controllers import push_forward
 from ascertain.planning.belief_graph import BeliefGraph
 from ascertain.policy.automaton import NOWHERE
@@ -37,7 +39,7 @@ _U = 2.0**-53
 
 @final
 @dataclass(frozen=True, eq=False)
-class FiniteStateController:
+class FiniteStateController(Shown):
     """Node v takes option `choice[v]`, answers label -1 - choice[v] where that is negative, or abstains at ABSTAIN.
 
     Where slots are not named, answers count slots; where they are ranked, options do so too.
@@ -46,6 +48,9 @@ class FiniteStateController:
     graph: BeliefGraph
     choice: LongArray
     horizon: int
+
+    def shown(self) -> Mapping[str, object]:
+        return {"nodes": len(self.choice), "horizon": self.horizon}
 
     def start(self) -> tuple[int, int, tuple[int, ...]]:
         """A memory is a node, the readings so far, and which hypothesis each slot stands for."""

@@ -36,6 +36,7 @@ import numpy as np
 from ascertain.bounds.information import PairwiseBound, bound_by_information, check_risks
 from ascertain.bounds.plant import bound_plant
 from ascertain.bounds.program import ProgramBound, bound_by_program
+from ascertain.drawing.shown import Shown
 from ascertain.errors import LimitError, TaskError
 from ascertain.model.named import register
 from ascertain.planning.composition import Split, compose, skeleton
@@ -71,7 +72,7 @@ MAX_NAMED = 4
 
 @final
 @dataclass(frozen=True, eq=False)
-class TwoSidedBounds:
+class TwoSidedBounds(Shown):
     """L <= AO <= U. None stands for infinity in `lower`, and in `upper` for "no policy found" (or infinity)."""
 
     alpha: Fraction
@@ -90,6 +91,9 @@ class TwoSidedBounds:
     """The program bound of the task's quotient under noise."""
     obstruction: Obstruction | None = None
     """Why no policy keeps to the risk, where two hypotheses cannot be told apart."""
+
+    def shown(self) -> Mapping[str, object]:
+        return {"alpha": self.alpha, "beta": self.beta, "lower": self.lower, "upper": self.upper}
 
     @property
     def ratio(self) -> Fraction | None:
@@ -118,6 +122,8 @@ def bound_both_sides(
     alpha, beta = check_risks(task, alpha, beta)
     # Without a list of states there is no quotient to search, and with gates there may be factors instead.
     if isinstance(task, PlantTask):
+        if task.model.is_noisy:
+            _check_positive(alpha, beta)
         return _bound_plant(task, alpha, beta, limits)
     quotient = take_quotient(task)
     obstruction = find_obstruction(task)
@@ -126,6 +132,11 @@ def bound_both_sides(
     if not quotient.reduced.model.is_noisy:
         return _without_noise(quotient, alpha, beta, limits)
     return _Noisy(quotient.reduced, alpha, beta, limits, tell or (lambda _: None)).run()
+
+
+def _check_positive(alpha: Fraction, beta: Fraction) -> None:
+    if alpha == 0 or beta == 0:
+        raise TaskError("with noise alpha and beta must be positive: certainty, or never giving up, has no bound")
 
 
 def _without_noise(quotient: Quotient, alpha: Fraction, beta: Fraction, limits: SearchLimits) -> TwoSidedBounds:
@@ -151,8 +162,7 @@ class _Noisy:
     def __init__(
         self, task: Task, alpha: Fraction, beta: Fraction, limits: SearchLimits, tell: Callable[[str], None]
     ) -> None:
-        if alpha == 0 or beta == 0:
-            raise TaskError("with noise alpha and beta must be positive: certainty, or never giving up, has no bound")
+        _check_positive(alpha, beta)
         self.task, self.alpha, self.beta, self.limits, self.tell = task, alpha, beta, limits, tell
         self.lower: dict[str, Fraction | None] = {}
         self.upper: dict[str, Fraction | None] = {}

@@ -34,6 +34,8 @@ class SulPlant:
         reset: str | None = None,
         reset_reading: str = "reset",
     ) -> None:
+        if not all(callable(getattr(sul, word, None)) for word in ("pre", "step", "post")):
+            raise ModelError(f"a system under learning has pre, step and post; this is a {type(sul).__name__}")
         self._sul, self._letters = sul, dict(letters or {})
         self._reset, self._reset_reading = reset, reset_reading
         self._call(sul.pre)

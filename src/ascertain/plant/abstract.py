@@ -20,6 +20,9 @@ class AbstractPlant(ABC):
     retry_safe: bool = False
     """Whether `repeat` is allowed: the plant answers an action again without carrying it out twice."""
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
     @abstractmethod
     def send(self, action: str) -> str:
         """Carry out the action and return what was read."""

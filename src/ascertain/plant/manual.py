@@ -15,7 +15,7 @@ from typing import final
 from ascertain.errors import did_you_mean
 from ascertain.plant import PlantContext, PlantKind, Prompt
 from ascertain.plant.abstract import AbstractPlant
-from ascertain.plant.faults import Garbled, HungUp
+from ascertain.plant.faults import Garbled, HungUp, Refused
 from ascertain.plant.lines import MARKS, read_answer, read_name
 
 SHOWN = 12
@@ -34,6 +34,8 @@ class ManualPlant(AbstractPlant):
         self._ask = ask
 
     def send(self, action: str) -> str:
+        if action not in self._readings_of:
+            raise Refused(f"{action!r} is not an action that readings are known for")
         self._readings = self._readings_of[action]
         question = f"do {action}, then type what you read ({self._shown()}; ? nothing, ! not done, ~ unsure): "
         prompt = question

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, final
 
-from ascertain.errors import TaskError
+from ascertain.errors import ModelError, TaskError
 from ascertain.plant import PlantContext, PlantKind
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import Refused
@@ -24,17 +24,26 @@ if TYPE_CHECKING:
 
 @final
 class SimulatedPlant(AbstractPlant):
-    """Begins in a state, or in one that is drawn from a belief; each step is drawn from the model's joint law."""
+    """Begins in a state, by number or by name, or in one that is drawn from a belief; each step is drawn from the
+    model's joint law."""
 
     name = "simulated"
     retry_safe = True
 
-    def __init__(self, model: AbstractModel, start: State | Belief, seed: int | str = 0) -> None:
+    def __init__(self, model: AbstractModel, start: State | Belief | str, seed: int | str = 0) -> None:
+        if isinstance(start, str):
+            start = model.state_named(start, "simulated plant")
+        belief = start if isinstance(start, tuple) else ((start, Fraction(1)),)
+        if sum(p for _, p in belief) != 1 or not all(0 <= s < model.num_states and p > 0 for s, p in belief):
+            raise ModelError(
+                f"simulated plant: it begins in a state in 0 .. {model.num_states - 1}, or in one of several with "
+                f"probabilities that sum to 1; got {start!r}"
+            )
         self.model, self.start = model, start
         self._random = random.Random(seed)  # noqa: S311  a simulation must be repeatable, not secret
         self._last: str | None = None
         """The answer to the action that was sent last; None when it was refused, or nothing was sent."""
-        self.state: State = start[self._draw([p for _, p in start])][0] if isinstance(start, tuple) else start
+        self.state: State = belief[self._draw([p for _, p in belief])][0]
         """Where the plant is now: what an observer is not shown."""
 
     def send(self, action: str) -> str:

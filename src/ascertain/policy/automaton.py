@@ -8,24 +8,33 @@ an `Automaton` children come after their parents, so that every walk ends; in a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar, final
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import ClassVar, Self, final
 
-from ascertain.errors import ModelError
+from ascertain.drawing.outline import NOWHERE, Names, Outline, outline_nodes
+from ascertain.drawing.shown import Shown
+from ascertain.drawing.tree import draw_svg, draw_text, write_tree
+from ascertain.errors import LimitError, ModelError
 from ascertain.policy.policy import Abstain, Answer, Ask, Decision
+from ascertain.task.task import Task
 from ascertain.types import Reading
 
-NOWHERE = -1
-"""In place of an action, a label or a node: there is none. Real ones are numbered from 0."""
+MAX_DEPTH = 300
+"""A deeper tree is not drawn: trees are drawn by recursion, and nobody could read it."""
+MAX_SIZE = 2000
+"""Nodes of a policy that shows itself unasked, when it is printed or in a notebook."""
 
 
 @dataclass(frozen=True)
-class AbstractNodes:
+class AbstractNodes(Shown):
     """Node v asks `action[v]` and goes on to `children[v][y]`, or answers `label[v]`, or abstains where both are -1."""
 
     action: tuple[int, ...]
     label: tuple[int, ...]
     children: tuple[Mapping[Reading, int], ...]
+    names: Names | None = field(default=None, kw_only=True, compare=False)
+    """What a drawing is written with; without, actions and labels are drawn by number."""
 
     UNKNOWN: ClassVar[str]
     """Why a reading without a child is no answer."""
@@ -37,6 +46,40 @@ class AbstractNodes:
     @property
     def size(self) -> int:
         return len(self.action)
+
+    def shown(self) -> Mapping[str, object]:
+        return {"nodes": self.size}
+
+    def named(self, task: Task) -> Self:
+        """The same policy, which is drawn with the names and costs of this task."""
+        model = task.model
+        return replace(self, names=Names(model.actions, model.readings, task.labels, task.cost))
+
+    @property
+    def outline(self) -> Outline:
+        """The policy as a tree; LimitError where it is too large to draw."""
+        if self.longest > MAX_DEPTH:
+            raise LimitError(f"the policy is {self.longest} actions deep; at most {MAX_DEPTH} are drawn")
+        return outline_nodes(self.action, self.label, self.children, self.names)
+
+    @property
+    def longest(self) -> int:
+        """No path without a repetition has more actions."""
+        return self.size
+
+    def __str__(self) -> str:
+        return draw_text(self.outline) if self._is_small else repr(self)
+
+    def html(self) -> str:
+        return draw_svg(self.outline, type(self).__name__) if self._is_small else super().html()
+
+    @property
+    def _is_small(self) -> bool:
+        return self.size <= MAX_SIZE and self.longest <= MAX_DEPTH
+
+    def draw(self, path: str | Path, title: str = "Policy") -> None:
+        """Draw the tree: a page (.html), a picture (.svg), Graphviz text (.dot) or plain text (.txt)."""
+        write_tree(path, self.outline, title)
 
     def start(self) -> int:
         return 0
@@ -63,6 +106,13 @@ class Automaton(AbstractNodes):
     """The largest number of actions on a path from the root."""
 
     UNKNOWN: ClassVar[str] = "none of these: a reading that no hypothesis explains"
+
+    @property
+    def longest(self) -> int:
+        return self.depth
+
+    def shown(self) -> Mapping[str, object]:
+        return {"nodes": self.size, "depth": self.depth}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -97,3 +147,8 @@ class PolicyTable(AbstractNodes):
     def is_ordered(self) -> bool:
         """Whether children come after their parents, so that every walk ends."""
         return all(v < child for v, following in enumerate(self.children) for child in following.values())
+
+
+def draw_policy(path: str | Path, task: Task, policy: Automaton, title: str = "Policy") -> None:
+    """Draw the policy of a task into a file, as `policy.draw` does, with the names and costs of this task."""
+    policy.named(task).draw(path, title)

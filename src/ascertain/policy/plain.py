@@ -36,7 +36,8 @@ def parse_policy(data: object, task: Task, where: str) -> Automaton:
         _parse_node(node, task, reading_of, f"{where}: node {v}") for v, node in enumerate(cast(list[Any], nodes))
     ]
     try:
-        return Automaton(tuple(a for a, _, _ in parsed), tuple(k for _, k, _ in parsed), tuple(c for _, _, c in parsed))
+        action, label, children = zip(*parsed, strict=True) if parsed else ((), (), ())
+        return Automaton(action, label, children).named(task)
     except AscertainError as reason:
         raise FileError(f"{where}: {reason}") from None
 

@@ -15,11 +15,12 @@ hypotheses for each bit. The product runs the policies in order and abstains as 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias, final
 
+from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import ModelError
 from ascertain.policy.policy import Abstain, AbstractPolicy, Answer, Ask, Decision
 from ascertain.task.task import Task
@@ -55,7 +56,7 @@ class Factor:
 
 @final
 @dataclass(frozen=True)
-class Product:
+class Product(Shown):
     """The factors in the order in which they are run; asks *nominal or not* when they have nominal labels."""
 
     factors: tuple[Factor, ...]
@@ -68,6 +69,12 @@ class Product:
         used = [a for factor in self.factors for a in factor.actions]
         if len(set(used)) < len(used):
             raise ModelError("two factors of a product share an action; independent tests have actions of their own")
+
+    def shown(self) -> Mapping[str, object]:
+        return {"factors": len(self.factors), "asks": "nominal or not" if self.asks_nominal else "which"}
+
+    def listing(self) -> Listing:
+        return ("test", "policy"), [(i, repr(factor.policy)) for i, factor in enumerate(self.factors)]
 
     @property
     def asks_nominal(self) -> bool:

@@ -10,18 +10,25 @@ from ascertain.errors import TaskError
 from ascertain.plant import PlantContext, Prompt, find_kind
 from ascertain.plant.abstract import AbstractPlant, as_plant
 from ascertain.plant.replayed import Recorded
-from ascertain.problem.problem import Problem
+from ascertain.problem.problem import Problem, as_problem
 from ascertain.problem.truth import draw_truth
 from ascertain.task.log import read_log
+from ascertain.task.question import AbstractQuestion
 
 MAX_TIMEOUT = 86400.0
 """A day in seconds: whoever waits longer for one reading has made a typing mistake."""
 
 
 def open_plant(
-    text: str, problem: Problem, *, timeout: float = 10.0, run: str = "0", ask: Prompt = input
+    text: str,
+    problem: Problem | AbstractQuestion,
+    *,
+    timeout: float = 10.0,
+    run: str = "0",
+    ask: Prompt = input,
 ) -> AbstractPlant:
     """Open the plant for this problem; `run` names the run to a plant that remembers, `ask` prompts a person."""
+    problem = as_problem(problem)
     if not 0 < timeout <= MAX_TIMEOUT:
         raise TaskError(f"--timeout: {timeout} is not understood; write seconds, more than 0 and at most a day")
     kind, rest = find_kind(text)

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast, final
 
+from ascertain.drawing.shown import Shown
 from ascertain.errors import AscertainError, FileError, LimitError, TaskError
 from ascertain.model import BooleanPlant, Model
 from ascertain.model.boolean import MAX_ENUMERATED_BITS
@@ -53,7 +54,7 @@ have further sections and keys (`known_options`)."""
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Problem:
+class Problem(Shown):
     """What a problem file says."""
 
     path: Path
@@ -72,6 +73,9 @@ class Problem:
     """The files that it was read from; none of them should be written over."""
     notes: tuple[str, ...] = ()
     """What the reader of the model remarked on: what was not used, changed or decided."""
+
+    def shown(self) -> Mapping[str, object]:
+        return {"path": self.path, "question": repr(self.question)}
 
     @property
     def listed_question(self) -> Task | HiddenTask:
@@ -106,8 +110,11 @@ class Problem:
         return read_log(self.operation.log)
 
 
-def as_problem(given: Problem | str | Path) -> Problem:
-    """The problem itself, or the one of the file of that name."""
+def as_problem(given: Problem | AbstractQuestion | str | Path) -> Problem:
+    """The problem itself, the one of the file of that name, or one that is a question made in Python and no more."""
+    if isinstance(given, AbstractQuestion):
+        listed = given if isinstance(given, Task | HiddenTask) else None
+        return Problem(path=Path("the question"), question=given, listed=listed, observe=ObserveSection(), sources=())
     return read_any_problem(given) if isinstance(given, str | Path) else given
 
 

@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from ascertain.errors import FileError
-from ascertain.model.files.text import write_whole
+from ascertain.writing import write_whole
 
 
 def write_starter(path: str | Path, *, force: bool = False) -> None:

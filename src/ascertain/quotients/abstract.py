@@ -8,12 +8,13 @@ place that chooses between them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from ascertain.drawing.shown import Shown
 from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.task import Task
 from ascertain.types import IntArray, LongArray
@@ -25,7 +26,7 @@ Reason: TypeAlias = Literal["same state", "equivalent", "forbidden"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AbstractQuotient(ABC):
+class AbstractQuotient(Shown, ABC):
     """A question, its reduced question, and the maps from one to the other."""
 
     task: ListedQuestion
@@ -38,6 +39,9 @@ class AbstractQuotient(ABC):
     """`hypothesis_class[h]` is the hypothesis of the reduced question that h became."""
     certified: bool = True
     """Whether laws were compared exactly; a tolerance makes the reduced question an approximation."""
+
+    def shown(self) -> Mapping[str, object]:
+        return {"states": self.task.model.num_states, "classes": self.num_classes, "certified": self.certified}
 
     @property
     def num_classes(self) -> int:

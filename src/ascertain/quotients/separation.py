@@ -20,7 +20,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from ascertain.errors import LimitError
+from ascertain.errors import LimitError, TaskError
 from ascertain.kernels.quotients.obstruction import settle_at_once, settle_backwards, settle_forwards
 from ascertain.kernels.quotients.pairs import (
     INFINITE,
@@ -183,7 +183,14 @@ def separating_word(
     By number of actions, or by total cost where costs are given. Searches forward from the one pair, so that it works
     on machines whose pairs cannot all be listed; it gives up, with an error, after `limit` pairs.
     """
-    price = [1] * model.num_actions if cost is None else [int(c) for c in cost]
+    price = [1] * model.num_actions if cost is None else [int(c) for c in np.ravel(cost)]
+    if not (
+        0 <= p < model.num_states and 0 <= q < model.num_states and len(price) == model.num_actions and min(price) > 0
+    ):
+        raise TaskError(
+            f"the states {p} and {q} must be in 0 .. {model.num_states - 1}, and costs positive, one for each of "
+            f"the {model.num_actions} actions; got {price[:8]}"
+        )
     reached: dict[tuple[State, State], int] = {(p, q): 0}
     came: dict[tuple[State, State], tuple[tuple[State, State], Action]] = {}
     queue: list[tuple[int, int, State, State, Action]] = [(0, 0, p, q, UNDEFINED)]

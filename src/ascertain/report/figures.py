@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from ascertain.errors import import_extra
-from ascertain.model.files.text import write_whole
 from ascertain.report.labels import MARKER, Box, place_labels
 from ascertain.report.record import Figure, Series
+from ascertain.writing import write_whole
 
 STANDARD = (7.2, 4.0)
 """Width and height in inches: 9-point letters are 12 pixels high where a page shows 720 pixels of it."""

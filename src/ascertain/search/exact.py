@@ -96,7 +96,7 @@ def conclude(
     lower, upper = search.interval()
     if upper is None:
         return Bounded(lower, None, None, proof, why or "time", stats, objective)
-    policy = read_policy(search.graph)
+    policy = read_policy(search.graph).named(quotient.task)
     if why is not None and objective == "worst":
         # What was cut short may have improved a later step without having told the earlier ones.
         upper = max(cost_by_hypothesis(quotient.reduced, policy))
@@ -117,7 +117,7 @@ def write_proof(search: Search, quotient: Quotient) -> Proof:
 def answer_at_once(arena: Arena, quotient: Quotient, objective: Objective, seconds: float) -> Solved:
     """One label is possible, so nothing need be asked."""
     label = next(iter(arena.start))[0]
-    policy = Automaton(action=(NOWHERE,), label=(label,), children=({},))
+    policy = Automaton(action=(NOWHERE,), label=(label,), children=({},)).named(quotient.task)
     proof = None if objective == "expected" else Proof((), None, quotient.block, Fraction(0))
     return Solved(Fraction(0), policy, proof, SearchStats(seconds, 1, 0, 0, 0), objective)
 

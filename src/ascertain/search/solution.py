@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias, final
 
+from ascertain.drawing.shown import Shown
 from ascertain.policy.automaton import Automaton
 from ascertain.types import Action, IntArray, Reading
 
@@ -57,7 +58,7 @@ class ProofRow:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Proof:
+class Proof(Shown):
     """Why the cost cannot be lower than `bound`."""
 
     rows: tuple[ProofRow, ...]
@@ -69,10 +70,13 @@ class Proof:
     bound: Fraction | None
     """None stands for infinity."""
 
+    def shown(self) -> Mapping[str, object]:
+        return {"bound": "infinite" if self.bound is None else self.bound, "rows": len(self.rows)}
+
 
 @final
 @dataclass(frozen=True, eq=False)
-class Solved:
+class Solved(Shown):
     """The optimum, a policy on the original task that attains it, and, for worst costs, why nothing is cheaper."""
 
     cost: Fraction
@@ -81,15 +85,21 @@ class Solved:
     stats: SearchStats
     objective: Objective = "worst"
 
+    def shown(self) -> Mapping[str, object]:
+        return {"cost": self.cost, "objective": self.objective, "policy": repr(self.policy)}
+
 
 @final
 @dataclass(frozen=True, eq=False)
-class Unsolvable:
+class Unsolvable(Shown):
     """No policy settles the question, whatever it may cost; the witness proves it."""
 
     witness: Proof
     stats: SearchStats
     objective: Objective = "worst"
+
+    def shown(self) -> Mapping[str, object]:
+        return {"members": len(self.members), "objective": self.objective}
 
     @property
     def members(self) -> tuple[tuple[int, int], ...]:
@@ -99,7 +109,7 @@ class Unsolvable:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Bounded:
+class Bounded(Shown):
     """The interval reached when a limit was met: lower <= optimum <= upper."""
 
     lower: Fraction
@@ -112,6 +122,9 @@ class Bounded:
     why: StopReason
     stats: SearchStats
     objective: Objective = "worst"
+
+    def shown(self) -> Mapping[str, object]:
+        return {"lower": self.lower, "upper": self.upper, "objective": self.objective, "stopped_by": self.why}
 
 
 Solution: TypeAlias = Solved | Unsolvable | Bounded

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import final
 
+from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import TaskError
 from ascertain.model.abstract import set_fields
 from ascertain.types import State
@@ -22,7 +23,7 @@ from ascertain.types import State
 
 @final
 @dataclass(frozen=True)
-class Bank:
+class Bank(Shown):
     """Candidates, each a state with a positive weight; weights sum to one, or to less: what is kept back is lost."""
 
     states: tuple[State, ...]
@@ -45,6 +46,12 @@ class Bank:
             raise TaskError(f"a bank lists the state {min(self.states)}; states are counted from 0")
         if min(self.shares) <= 0 or sum(self.shares) > self.scale:
             raise TaskError(f"the weights of a bank must be positive and sum to at most 1; they sum to {self.total}")
+
+    def shown(self) -> Mapping[str, object]:
+        return {"states": len(self.states), "total": self.total}
+
+    def listing(self) -> Listing:
+        return ("state", "weight"), list(zip(self.states, self.weights, strict=True))
 
     @property
     def total(self) -> Fraction:

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, TypeAlias, cast, final
 from ascertain.errors import TaskError, did_you_mean
 from ascertain.model.abstract import check_names
 from ascertain.model.hidden import Belief, HiddenModel, certain, make_belief, sum_exactly
-from ascertain.rational import have_small_denominator, rational_field
+from ascertain.rational import Number, have_small_denominator, rational_field
 from ascertain.task.hypotheses import choose_states, states_matching
 from ascertain.task.labels import LabelSpec, resolve_labels
-from ascertain.task.pose import Log, Number, Pattern, Reset, costs_and_risks, number_labels, prepare
+from ascertain.task.pose import Log, Pattern, Reset, costs_and_risks, number_labels, prepare
 from ascertain.task.question import About, AbstractQuestion
 from ascertain.types import State
 

@@ -14,8 +14,9 @@ from typing import Any, Literal, TypeAlias, cast, final
 from ascertain.errors import TaskError
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.expression import Expression, parse_expression
+from ascertain.rational import Number
 from ascertain.task.labels import LabelSpec
-from ascertain.task.pose import Number, costs_and_risks
+from ascertain.task.pose import costs_and_risks
 from ascertain.task.question import About, AbstractQuestion
 from ascertain.types import Action, State
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -16,16 +16,13 @@ from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, Abs
 from ascertain.model.build import M, complete, forbid_entering, restrict, with_reset
 from ascertain.model.network import BooleanNetwork
 from ascertain.model.noisy import with_flip
-from ascertain.rational import rational_field
+from ascertain.rational import Number, rational_field
 from ascertain.task.hypotheses import StateChoice, choose_states, states_after_log, states_matching
 from ascertain.task.labels import LabelSpec, resolve_labels
 from ascertain.task.log import read_log
 from ascertain.task.question import About
 from ascertain.task.task import Task
 from ascertain.types import IntArray
-
-Number: TypeAlias = Fraction | int | str
-"""An exact number; a text is read as `ascertain.rational` says."""
 
 
 @dataclass(frozen=True)

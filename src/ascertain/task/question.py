@@ -13,11 +13,12 @@ plant, `HiddenTask` on a hidden model.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import TaskError
 from ascertain.model.abstract import AbstractModel
 from ascertain.types import Action, State
@@ -27,7 +28,7 @@ About: TypeAlias = Literal["start", "current"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AbstractQuestion(ABC):
+class AbstractQuestion(Shown, ABC):
     """The interface of every question; validated once."""
 
     model: AbstractModel
@@ -56,6 +57,18 @@ class AbstractQuestion(ABC):
                 raise TaskError(f"action {self.model.actions[a]!r} costs {c}; a cost must be positive")
         for name, risk in (("alpha", self.alpha), ("beta", self.beta)):
             check_risk(name, risk)
+
+    def shown(self) -> Mapping[str, object]:
+        return {
+            "model": repr(self.model),
+            "hypotheses": self.num_hypotheses,
+            "about": self.about,
+            "alpha": self.alpha,
+            "beta": self.beta,
+        }
+
+    def listing(self) -> Listing:
+        return ("action", "cost"), [(self.model.actions[a], self.cost[a]) for a in self.actions]
 
     @property
     @abstractmethod

@@ -11,7 +11,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from ascertain.errors import FileError
-from ascertain.model.files.text import read_text, write_whole
+from ascertain.model.files.text import read_text
+from ascertain.writing import write_whole
 from ascertain_paper.testbed.settings import Settings
 
 FROZEN = "frozen-settings.toml"

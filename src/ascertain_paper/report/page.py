@@ -10,8 +10,8 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader
 
+from ascertain.drawing.printable import printable
 from ascertain.report.figures import NARROW, draw_figure
-from ascertain.report.printable import printable
 from ascertain.report.record import Table
 from ascertain.report.tables import is_text, show
 from ascertain.version import __version__

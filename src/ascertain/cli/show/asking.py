@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from ascertain.report.printable import printable
+from ascertain.drawing.printable import printable
 
 
 def ask(question: str) -> str:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ascertain.report.printable import printable
+from ascertain.drawing.printable import printable
 
 SCHEMA_VERSION = 1
 """Grows when a key of some verb's JSON changes its meaning or goes away; docs/formats.md lists the keys."""

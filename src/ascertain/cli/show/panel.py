@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ascertain.cli.show.output import plain
-from ascertain.report.printable import printable
+from ascertain.drawing.printable import printable
 
 if TYPE_CHECKING:
     from rich.table import Table

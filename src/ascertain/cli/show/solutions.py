@@ -15,8 +15,8 @@ EXIT = {"solved": 0, "unsolvable": 1, "bounded": 3}
 """Exit codes by what became of a search."""
 MAX_LINES = 60
 """A tree of more lines does not fit a terminal; it is offered as a drawing instead."""
-MAX_DEPTH = 300
-"""A deeper tree is not drawn: trees are drawn by recursion, and nobody could read it."""
+STYLES = {"ask": "bold", "answer": "green", "abstain": "yellow", "again": "dim", "reading": "cyan", "cost": "dim"}
+"""How the parts of a tree look on a terminal, by kind; what is not named here looks plain."""
 
 
 def exit_code(settled: Settled) -> int:
@@ -27,20 +27,21 @@ def exit_code(settled: Settled) -> int:
 def print_policy(settled: Settled) -> None:
     """The tree of the policy, when it fits."""
     from rich.console import Console
+    from rich.text import Text
 
-    from ascertain.report.drawing import draw_terminal
-    from ascertain.report.outline import outline_policy
+    from ascertain.drawing.tree import list_lines
 
     policy = settled.policy
     assert policy is not None
-    outline = outline_policy(settled.task, policy) if policy.depth <= MAX_DEPTH else None
-    if outline is None or outline.lines > MAX_LINES:
+    lines = list_lines(policy.outline) if policy.size <= MAX_LINES else []
+    if not 0 < len(lines) <= MAX_LINES:
         print_line(f"The policy has {policy.size} nodes and depth {policy.depth}: too large to print. Use --draw.")
-    else:
-        Console().print(draw_terminal(outline))
+        return
+    for line in lines:
+        Console().print(Text.assemble(*((text, STYLES.get(kind, "")) for text, kind in line)), soft_wrap=True)
 
 
-def check_drawing(path: Path | None, suffixes: tuple[str, ...] = (".svg", ".html", ".dot")) -> None:
+def check_drawing(path: Path | None, suffixes: tuple[str, ...] = (".svg", ".html", ".dot", ".txt")) -> None:
     """Refuse a drawing that cannot be made before any work is done."""
     if path is not None and path.suffix not in suffixes:
         raise FileError(f"{path}: a drawing is {', '.join(suffixes[:-1])}{' or ' * (len(suffixes) > 1)}{suffixes[-1]}")
@@ -50,14 +51,11 @@ def check_drawing(path: Path | None, suffixes: tuple[str, ...] = (".svg", ".html
 
 def save_drawing(path: Path | None, settled: Settled, title: str) -> None:
     """Draw the policy where a drawing was asked for, in the format that the suffix says."""
+    from ascertain.drawing.tree import write_tree
+
     policy = settled.policy
     if path is None or policy is None:
         return
-    from ascertain.report.drawing import write_drawing
-    from ascertain.report.outline import outline_policy
-
-    if policy.depth > MAX_DEPTH:
-        raise FileError(f"{path}: the policy is {policy.depth} actions deep; at most {MAX_DEPTH} are drawn")
     facts = settled.facts()
     above = [
         ("objective", f"{facts['objective']} cost"),
@@ -66,7 +64,7 @@ def save_drawing(path: Path | None, settled: Settled, title: str) -> None:
         ("nodes, depth", f"{policy.size}, {policy.depth}"),
         ("certificate", facts["certificate"] or "none"),
     ]
-    write_drawing(path, outline_policy(settled.task, policy), title, above)
+    write_tree(path, policy.outline, title, above)
 
 
 def save_certificate(path: Path | None, settled: Settled) -> None:

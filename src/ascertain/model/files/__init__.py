@@ -16,10 +16,11 @@ from typing import Any, TypeAlias, final
 from ascertain.errors import FileError, ModelError, did_you_mean
 from ascertain.model.abstract import AbstractMachine, AbstractModel
 from ascertain.model.boolean import BooleanPlant
-from ascertain.model.files.text import read_text, write_whole
+from ascertain.model.files.text import read_text
 from ascertain.model.hidden import HiddenModel
 from ascertain.model.network import BooleanNetwork
 from ascertain.registry import Registry
+from ascertain.writing import write_whole
 
 AnyModel: TypeAlias = AbstractMachine | BooleanPlant | HiddenModel
 """What a file can hold, networks apart, which describe a model."""

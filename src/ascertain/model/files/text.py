@@ -1,4 +1,4 @@
-"""Files read whole and within bounds, and written whole or not at all, or one sentence that says why not.
+"""Files read whole and within bounds, or one sentence that says why not.
 
 TOML is read within bounds too. Python's reader takes time and memory that grow with the square of the parts of one
 dotted key, so that a key of a few thousand parts, which no format of ours has, is refused before it is read.
@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from secrets import token_hex
 from stat import S_ISDIR, S_ISREG
 from typing import Any, NoReturn
 
@@ -81,33 +80,6 @@ def fail(where: str, problem: str) -> NoReturn:
 def cut(text: str, most: int) -> str:
     """The text for an error message, cut where it has more characters."""
     return text if len(text) <= most else text[: most - 3] + "..."
-
-
-def write_whole(path: str | Path, data: bytes, *, only_writer: bool = False) -> None:
-    """Write beside the place first and then put it there, so that no one ever sees half a file.
-
-    The only writer of a file always writes beside it under the same name, so that a crash leaves nothing behind, and
-    its folder is synchronised too, so that the file outlives a power failure.
-    """
-    target = Path(os.path.realpath(path))
-    beside = target.with_name(f"{target.name}.part" if only_writer else f".{target.name}.{token_hex(4)}.part")
-    try:
-        with beside.open("wb" if only_writer else "xb") as stream:
-            try:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-                beside.replace(target)
-            finally:
-                beside.unlink(missing_ok=True)
-        if only_writer:
-            folder = os.open(target.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-    except OSError as error:
-        raise FileError(f"{path}: the file cannot be written ({error.strerror}); choose another place") from None
 
 
 def parse_toml(text: str, where: str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:

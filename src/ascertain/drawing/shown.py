@@ -1,0 +1,53 @@
+"""What shows itself: `repr` in one line, and in a notebook the same facts as a table, perhaps with a list below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any, TypeAlias
+
+from ascertain.drawing import template
+from ascertain.drawing.printable import printable
+
+Listing: TypeAlias = tuple[tuple[str, ...], Sequence[Sequence[object]]]
+"""Names of columns, and rows."""
+MOST_ROWS = 20
+"""Rows of a table in a notebook: what is longer hides what comes after it."""
+LONGEST = 60
+"""Characters of one fact in a `repr`: names come from files and may be of any length."""
+
+
+class Shown:
+    """The interface of what shows itself; a class says what in `shown` and, where there is one, its `listing`."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = Shown.__repr__  # else a dataclass would write one with all its arrays
+
+    def shown(self) -> Mapping[str, object]:
+        """A few short facts by name; those that are None are left out."""
+        return {}
+
+    def listing(self) -> Listing | None:
+        """A table that belongs to it."""
+        return None
+
+    def __repr__(self) -> str:
+        facts = {name: printable(str(fact)) for name, fact in self.shown().items() if fact is not None}
+        cut = {name: text if len(text) <= LONGEST else text[: LONGEST - 1] + "…" for name, text in facts.items()}
+        return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in cut.items())})"
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def html(self) -> str:
+        """What a notebook shows."""
+        header, rows = self.listing() or ((), ())
+        return template("table.html").render(
+            title=type(self).__name__,
+            facts=[(name, printable(str(fact))) for name, fact in self.shown().items() if fact is not None],
+            header=header,
+            rows=[[printable(str(cell)) for cell in row] for row in islice(rows, MOST_ROWS)],
+            more=max(0, len(rows) - MOST_ROWS),
+        )
