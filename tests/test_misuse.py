@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ascertain.evidence.audit import RuleObserver
 
 import ascertain
 from ascertain import checking
@@ -26,6 +25,7 @@ from ascertain.live.faults import FaultPolicy
 from ascertain.observer.stages import Acceptance
 from ascertain.plant.replayed import Recorded
 from ascertain.policy.product import Factor
+from ascertain_paper.importance_sampling import RuleObserver
 
 TRIES = 150
 """Calls of every name: enough that each parameter of the largest meets each wrong value."""

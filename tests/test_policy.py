@@ -10,7 +10,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from ascertain.policy.table import Table
 from hypothesis import given
 
 from ascertain.drawing.outline import Outline
@@ -21,7 +20,7 @@ from ascertain.model.build import machine_from_transitions
 from ascertain.model.named import shift_register
 from ascertain.model.noisy import with_flip
 from ascertain.plant.simulated import SimulatedPlant
-from ascertain.policy.automaton import Automaton
+from ascertain.policy.automaton import Automaton, PolicyTable
 from ascertain.policy.plain import named_policy_data, parse_policy
 from ascertain.policy.policy import Abstain, Answer, Ask
 from ascertain.policy.verdict import Abstained, Certified
@@ -216,7 +215,7 @@ def test_the_worst_branch_of_a_drawing_costs_what_the_optimum_costs(task: Task) 
 
 
 def test_a_policy_in_circles_is_drawn_without_a_worst_case() -> None:
-    table = Table(action=(0, -1), label=(-1, 0), children=({0: 0, 1: 1}, {})).named(pose(SWITCH))
+    table = PolicyTable(action=(0, -1), label=(-1, 0), children=({0: 0, 1: 1}, {})).named(pose(SWITCH))
     assert "* worst" not in str(table) and "as at #1" in str(table)
 
 

@@ -10,8 +10,7 @@ from hashlib import sha256
 from typing import TypeAlias
 
 from ascertain.bank.calibration_file import Calibration
-from ascertain.bank.compile import compile_bank
-from ascertain.bank.compiler import DEFAULT_COMPILER
+from ascertain.bank.compile import DEFAULT_COMPILER, compile_bank
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import Rank, rank_state
 from ascertain.errors import TaskError

@@ -112,8 +112,8 @@ class Problem(Shown):
 
 def as_problem(given: Problem | AbstractQuestion | str | Path) -> Problem:
     """The problem itself, the one of the file of that name, or one that is a question made in Python and no more."""
-    if isinstance(given, AbstractQuestion):
-        listed = given if isinstance(given, Task | HiddenTask) else None
+    if isinstance(given, AbstractQuestion):  # made in Python: of no file
+        listed = given if isinstance(given, Task | HiddenTask) else None  # gates are not listed unless a file is read
         return Problem(path=Path("the question"), question=given, listed=listed, observe=ObserveSection(), sources=())
     return read_any_problem(given) if isinstance(given, str | Path) else given
 
