@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 from fractions import Fraction
 from statistics import median
@@ -64,6 +65,12 @@ def test_a_true_nominal_is_confirmed_at_half_the_risk_without_a_bank(place: int,
     run = results[place]["runs"]["staged"]
     assert (run["reads"], run["compilations"], run["model_steps"]) == (reads, 0, reads)
     assert state == operation.nominal_endpoint
+
+
+def test_results_from_a_store_whose_keys_are_sorted_give_the_same_study(results: list[dict[str, Any]]) -> None:
+    stored = [json.loads(canonical_bytes(result)) for result in results]
+    assert list(stored[0]["runs"]) != list(results[0]["runs"])
+    assert summarise_controllers(SMALL, stored, 0.0) == summarise_controllers(SMALL, results, 0.0)
 
 
 def test_rows_have_the_means_and_counts_of_their_runs(results: list[dict[str, Any]]) -> None:

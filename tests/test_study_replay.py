@@ -75,6 +75,14 @@ def test_the_study_sums_up_what_single_operations_did() -> None:
     assert study.alarms == ()
 
 
+def test_results_from_a_store_whose_keys_are_sorted_give_the_same_study() -> None:
+    result: dict[str, Any] = replay_operation((TEXT, 0, (STAGED, EAGER)))
+    stored = {**result, "runs": dict(sorted(result["runs"].items()))}
+    assert list(stored["runs"]) != list(result["runs"])
+    fresh, resumed = (summarise_replay(load_settings("small"), [r], quick=False, seconds=0.0) for r in (result, stored))
+    assert resumed == fresh and [row["policy"] for row in fresh.rows] == ["staged", "staged", "eager", "eager"]
+
+
 def test_a_wrong_answer_is_said_loudly() -> None:
     result: dict[str, Any] = replay_operation((TEXT, 0, (STAGED,)))
     result["runs"]["staged"][1]["outcome"] = "wrong"

@@ -44,7 +44,7 @@ def study(conditions: Conditions) -> Study:
 
 def summarise_controllers(settings: Settings, results: Results, seconds: float) -> Study:
     """The tables, the figure and the findings of the study."""
-    rows, says = tuple(_row(name, results) for name in results[0]["runs"]), compare_under(settings)
+    rows, says = tuple(_row(name, results) for name in _names(results)), compare_under(settings)
     watched = [result["switching"] for result in results if result["active"]]
     findings = tell_findings(rows, results, comparable=says.comparable)
     return Study(
@@ -68,6 +68,11 @@ def summarise_controllers(settings: Settings, results: Results, seconds: float) 
         alarms=find_alarms(rows, results, comparable=says.comparable),
         choices=list_choices(settings, rows, results),
     )
+
+
+def _names(results: Results) -> list[str]:
+    """The controllers that were run, the paper's first; a store that is resumed gives them in another order."""
+    return [name for name in BESIDE if name in results[0]["runs"]]
 
 
 def _row(name: str, results: Results) -> dict[str, Any]:
@@ -189,7 +194,7 @@ def _strata_table(results: Results, says: Comparison) -> Table:
 def _trigger_table(results: Results, says: Comparison) -> Table:
     body: list[tuple[Cell, ...]] = []
     active = split(results).get("active", ())
-    for name in results[0]["runs"]:
+    for name in _names(results):
         here = account(name, active) if active else None
         if here is None or here.switch is None:
             continue

@@ -100,7 +100,8 @@ def _run(operation: DrawnOperation, observer: Observer, bank: Bank) -> dict[str,
 
 def summarise_replay(settings: Settings, results: Results, *, quick: bool, seconds: float) -> Study:
     """The tables and the findings of the replay."""
-    names = list(results[0]["runs"])
+    # A store that is resumed gives the controllers in another order.
+    names = [controller.name for controller in CONTROLLERS["full"] if controller.name in results[0]["runs"]]
     rows = tuple(_row(name, place, results) for name in names for place in (0, 1))
     pairs = {name: (rows[2 * k], rows[2 * k + 1]) for k, name in enumerate(names)}
     full, eight = pairs[STAGED.name]
