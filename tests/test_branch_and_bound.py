@@ -190,4 +190,6 @@ def test_a_derandomised_policy_keeps_to_the_risk_when_walked() -> None:
 def test_four_sensors_are_read_for_at_most_a_fiftieth_more_than_any_policy_must_pay() -> None:
     found = find_minimax_policy(pose(sensor_bank(4), flip=TENTH), Fraction(1, 4_000_000), Fraction(1, 1000))
     assert found.best is not None
+    assert found.lower is not None
+    assert found.branched is not None
     assert found.lower <= found.branched <= found.best.cost <= Fraction(102, 100) * found.branched

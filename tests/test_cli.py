@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProc
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False, timeout=300)
 
 
-def answer(*arguments: object, code: int = 0) -> dict[str, object]:
+def answer(*arguments: object, code: int = 0) -> dict[str, Any]:
     done = run(*arguments, "--json")
     assert done.returncode == code, done.stderr
     return json.loads(done.stdout)

@@ -59,6 +59,7 @@ def test_a_minimax_policy_keeps_to_the_risk_when_walked_reading_by_reading(task:
         return
     if found.best is None:
         return
+    assert found.lower is not None
     for h in range(task.num_hypotheses):
         wrong, abstain, cost = walk_with_memory(task, found.best.policy, h)
         assert wrong <= LOOSE
@@ -146,6 +147,7 @@ def test_four_sensors_are_read_by_a_minimax_policy_for_less_than_in_their_order(
     ranked = search_prices(task, alpha, beta, slots="ranked")
     assert minimax.best is not None
     assert ranked.best is not None
+    assert minimax.lower is not None
     assert minimax.lower <= minimax.best.cost < ranked.best.cost
 
 

@@ -70,8 +70,9 @@ def things() -> list[Any]:
     task, risky = a.pose(switch), a.pose(noisy, alpha="1/100", beta="1/100")
     asked, believed = a.pose_plant(plant, alpha="1/100", beta="1/100"), a.pose_hidden(hidden, alpha="1/100")
     policy = a.Automaton(action=(0, -1, -1), label=(-1, 0, 1), children=({0: 1, 1: 2}, {}, {}))
+    words: dict[str, Any] = {"sent": [0, 1], "readings": [0, -1], "trusted": [False, False]}  # lists become arrays
     operation = a.Operation(
-        model=switch, start=0, sent=[0, 1], readings=[0, -1], trusted=[False, False],
+        model=switch, start=0, **words,
         alternatives=(((),), ((),)), max_replaced=1, replacement_window=(0, 1), flip_window=(0, 1),
     )  # fmt: skip
     compiled = a.compile_bank(operation)
@@ -179,12 +180,15 @@ def test_common_mistakes_are_named(tmp_path: Path) -> None:
     assert ascertain.SimulatedPlant(switch, "b").send("look") == "1"
     assert ascertain.with_flip(switch, "1/20") == ascertain.with_flip(switch, Fraction(1, 20))
     assert ascertain.pose_observer(task)[0].policy == "eager"
+    decimal: Any = 0.05
+    mapping: Any = {"a": 1}
+    misspelt: Any = "wurst"
     for wrong, sentence in (
         (lambda: ascertain.SimulatedPlant(switch, "c"), "'c' is not a state of the model"),
-        (lambda: ascertain.with_flip(switch, 0.05), "with_flip: flip must be an exact number"),
-        (lambda: ascertain.write_certificate(tmp_path / "p", task, {"a": 1}), "claims must be a list"),
+        (lambda: ascertain.with_flip(switch, decimal), "with_flip: flip must be an exact number"),
+        (lambda: ascertain.write_certificate(tmp_path / "p", task, mapping), "claims must be a list"),
         (lambda: ascertain.pose_observer(switch), "problem must be a Problem or a Question, not Machine"),
-        (lambda: ascertain.settle(task, objective="wurst"), "did you mean 'worst'"),
+        (lambda: ascertain.settle(task, objective=misspelt), "did you mean 'worst'"),
         (lambda: ascertain.shift_register(HUGE), "from 1 to 16"),
     ):
         with pytest.raises(AscertainError, match=sentence):

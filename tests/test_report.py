@@ -193,7 +193,7 @@ def test_the_picture_of_the_readme_is_the_storys() -> None:
 
 
 def test_the_storys_risk_is_that_of_the_run_and_not_of_the_stage_that_answered(story: Study) -> None:
-    run = dict(story.tables[1].rows)
+    run = {str(name): str(value) for name, value in story.tables[1].rows}
     alpha, shares = run["alpha, the risk of the run"], [run[f"share of the {name} stage"] for name in STAGES]
     assert sum(Fraction(share.replace(",", "")) for share in shares) == Fraction(alpha.replace(",", ""))
     assert alpha not in shares and Fraction(story.facts["alpha"]) == Fraction(alpha.replace(",", ""))

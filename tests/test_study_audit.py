@@ -207,7 +207,7 @@ def test_the_figure_of_wrong_noise_tells_measured_bound_and_guaranteed_apart(tin
     figure = next(figure for figure in tiny.figures if figure.name == "noise")
     measured, bound, guaranteed = figure.series
     assert set(guaranteed.y) == {float(SMALL.staged_risk)} and max(guaranteed.x) == float(SMALL.stream_flip)
-    assert max(bound.x) > max(guaranteed.x) and max(bound.y) > float(SMALL.staged_risk)
+    assert max(map(float, bound.x)) > max(map(float, guaranteed.x)) and max(bound.y) > float(SMALL.staged_risk)
     for value, (low, high), limit in zip(measured.y, measured.limits, bound.y, strict=True):
         assert low < value <= high * (1 + 1e-12) and low < limit and high <= limit
 

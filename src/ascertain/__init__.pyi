@@ -2,6 +2,8 @@
 
 from ascertain.version import __version__ as __version__
 
+__all__: list[str]
+
 # what the plant is
 from ascertain.model.machine import Machine as Machine
 from ascertain.model.noisy import NoisyMachine as NoisyMachine
