@@ -15,7 +15,8 @@ from ascertain.certificate.claims.obstruction import obstruction_claim
 from ascertain.certificate.solution import solution_claims
 from ascertain.certificate.write import write_certificate
 from ascertain.drawing.shown import Shown
-from ascertain.errors import CertificateError
+from ascertain.drawing.tree import write_tree
+from ascertain.errors import CertificateError, LimitError
 from ascertain.pipeline.certify import certify
 from ascertain.policy.automaton import Automaton
 from ascertain.policy.plain import named_policy_data
@@ -23,6 +24,7 @@ from ascertain.problem.problem import Problem, find_question
 from ascertain.quotients.obstruction import Obstruction, find_obstruction
 from ascertain.search.exact import Prove, SearchProgress, solve
 from ascertain.search.solution import Bounded, Objective, SearchStats, Solution, Solved, StopReason, Unsolvable
+from ascertain.search.witness import outline_witness
 from ascertain.task.canonical import fraction_text
 from ascertain.task.task import Task, check_task
 from ascertain_check import Verdict
@@ -112,6 +114,24 @@ class Settled(Shown):
             },
             "certificate": None if self.verdict is None else str(self.verdict),
         }
+
+    def draw(self, path: str | Path, title: str = "") -> None:
+        """Draw the policy, or why there is none (.html, .svg, .dot, .txt); nothing where a limit was met first."""
+        facts, policy = self.facts(), self.policy
+        if policy is not None:
+            root = policy.outline
+            above = [
+                ("objective", f"{facts['objective']} cost"),
+                ("cost of this experiment", facts["upper"]),
+                ("lower bound", facts["lower"]),
+                ("nodes, depth", f"{policy.size}, {policy.depth}"),
+            ]
+        elif isinstance(self.solution, Unsolvable):
+            root = outline_witness(self.task, self.solution.witness)
+            above = [("unsolvable", "whatever is done, a reading may come after which one of these sets is left")]
+        else:
+            raise LimitError(f"{path}: the search was stopped before there was anything to draw")
+        write_tree(path, root, title or "Policy", [*above, ("certificate", facts["certificate"] or "none")])
 
     def write_certificate(self, path: str | Path) -> tuple[Path, Path]:
         """Write NAME.json and NAME.task.json; returns both paths."""

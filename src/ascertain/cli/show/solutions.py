@@ -50,21 +50,11 @@ def check_drawing(path: Path | None, suffixes: tuple[str, ...] = (".svg", ".html
 
 
 def save_drawing(path: Path | None, settled: Settled, title: str) -> None:
-    """Draw the policy where a drawing was asked for, in the format that the suffix says."""
-    from ascertain.drawing.tree import write_tree
-
-    policy = settled.policy
-    if path is None or policy is None:
-        return
-    facts = settled.facts()
-    above = [
-        ("objective", f"{facts['objective']} cost"),
-        ("cost of this experiment", facts["upper"]),
-        ("lower bound", facts["lower"]),
-        ("nodes, depth", f"{policy.size}, {policy.depth}"),
-        ("certificate", facts["certificate"] or "none"),
-    ]
-    write_tree(path, policy.outline, title, above)
+    """Draw the policy, or why there is none, where a drawing was asked for, in the format that the suffix says."""
+    if path is not None and settled.status == "bounded" and settled.policy is None:
+        note(f"{path}: not drawn, as no policy was found before the limit")
+    elif path is not None:
+        settled.draw(path, title)
 
 
 def save_certificate(path: Path | None, settled: Settled) -> None:
