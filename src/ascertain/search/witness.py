@@ -35,7 +35,7 @@ def outline_witness(task: Task, witness: Proof) -> Outline:
         states = sorted({int(first[c]) for _, c in row.members})
         names = [printable(model.states[s]) for s in states]
         if len(states) == 1:
-            return f"different labels, all as in {names[0]}: nothing tells them apart"
+            return f"labels differ, but all react as {names[0]}"
         rest = len(names) - MOST_STATES
         told = " or ".join(names[:MOST_STATES]) + (f" or {rest} more" if rest > 0 else "")
         return told if row.moves else f"{told}: no action is allowed in all of them"
