@@ -99,6 +99,6 @@ def test_long_compiling_is_announced_once_and_with_what_it_is_for(seconds: float
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     lines = done.stderr.splitlines()
     assert len(lines) == notes
-    assert all("compiling search.subsets.is_plain" in line and str(tmp_path) in line for line in lines)
+    assert all("compiling search.bounds.is_plain" in line and str(tmp_path) in line for line in lines)
     again = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert again.stderr == ""  # loading what is kept is no compiling

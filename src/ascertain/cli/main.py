@@ -168,8 +168,8 @@ def build(verb: str = "") -> typer.Typer:
 
 def main() -> NoReturn:
     """Run the command line; what was typed wrongly gets one sentence too."""
-    _outlive_reader()
     try:
+        _outlive_reader()
         look_for_cycles_rarely()
         words = sys.argv[1:] or ["--help"]
         code = build(words[0])(words, prog_name="ascertain", standalone_mode=False)
