@@ -1,62 +1,48 @@
-"""Figures of studies as SVG: the same bytes for the same data, readable on light and dark pages.
-
-A drawing scales with the page, and its letters with it. So a page for narrow screens too takes two drawings of a
-figure: one in the standard size, and one of `NARROW` size, whose letters are still legible when it is 360 pixels wide.
-"""
+"""Figures as SVG: the same bytes for the same data, readable on light and dark pages."""
 
 from __future__ import annotations
 
 import io
-import itertools
-import math
-import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ascertain.errors import import_extra
-from ascertain.report.labels import MARKER, Box, place_labels
 from ascertain.report.record import Figure, Series
 from ascertain.writing import write_whole
 
 STANDARD = (7.2, 4.0)
 """Width and height in inches: 9-point letters are 12 pixels high where a page shows 720 pixels of it."""
-NARROW = (3.7, 3.3)
-"""As wide as a telephone: 9-point letters are 12 pixels high where a page shows 360 pixels of it."""
 COLOURS = ("#2f6fd0", "#d9822b", "#3a9d5d", "#b0509e", "#8a6d3b", "#5b7083")
 MARKERS = "osD^vP"
-LETTER = 7.0
-"""The size of the names of points."""
 TICK_LETTER = 6.5
 """The width of a letter of a tick's name, with a little air between names."""
-NAME_MARGIN = 0.1
-"""Of the axes, on each side: names of the outermost points find a place there."""
-FAR = 9.0
-"""Names farther from their point, in printer's points, or nearer to another one, are tied to it by a line."""
-_INK = "#7a7a7a"
+INK = "#7a7a7a"
 """Lines and letters in a grey that stands out on white and on black."""
-_NAMES = re.compile(r'(\bid="|href="#|url\(#)')
 _SETTINGS: dict[str, Any] = {
     "svg.hashsalt": "ascertain",
     "svg.fonttype": "path",
     "font.family": "DejaVu Sans",
     "font.size": 9,
-    "text.color": _INK,
-    "axes.edgecolor": _INK,
-    "axes.labelcolor": _INK,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
 
 
-def draw_figure(figure: Figure, size: tuple[float, float] = STANDARD, *, scope: str = "") -> str:
+def draw_figure(
+    figure: Figure,
+    size: tuple[float, float] = STANDARD,
+    annotate: Callable[[Any, Any, Figure], None] | None = None,
+) -> str:
     """The figure as SVG text, without a background of its own; its `size` is width and height in inches.
 
-    With a `scope` it is to stand on a page among others: lines and letters take the page's colour, and no name inside
-    the drawing is that of another one, whose scope or figure is another.
+    `annotate` may add to the drawing and its axes when everything else is drawn.
     """
     matplotlib = import_extra("matplotlib", "plots")
     canvas = import_extra("matplotlib.figure", "plots")
@@ -67,8 +53,6 @@ def draw_figure(figure: Figure, size: tuple[float, float] = STANDARD, *, scope: 
             _draw_series(axes, series, k, len(figure.series), size[0])
         axes.set_xlabel(figure.x_label)
         axes.set_ylabel(figure.y_label)
-        if any(series.labels and series.mark == "points" for series in figure.series):
-            axes.margins(NAME_MARGIN)
         if figure.log_x:
             axes.set_xscale("log")
         if figure.log_y:
@@ -76,12 +60,12 @@ def draw_figure(figure: Figure, size: tuple[float, float] = STANDARD, *, scope: 
         axes.grid(visible=True, alpha=0.25, linewidth=0.6)
         if len(figure.series) > 1:
             _write_legend(drawing)
-        _write_labels(drawing, axes, figure)
+        if annotate is not None:
+            annotate(drawing, axes, figure)
         text = io.StringIO()
         drawing.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": "ascertain"})
     svg = text.getvalue()
-    svg = svg[svg.index("<svg") :]
-    return svg if not scope else _NAMES.sub(rf"\1{scope}-{figure.name}-", svg.replace(_INK, "currentColor"))
+    return svg[svg.index("<svg") :]
 
 
 def write_figure(path: Path, figure: Figure) -> None:
@@ -92,7 +76,7 @@ def write_figure(path: Path, figure: Figure) -> None:
 def _write_legend(drawing: Any) -> None:
     """The names of the series above the axes, in as many columns as fit."""
     for columns in (3, 2, 1):
-        legend = drawing.legend(frameon=False, labelcolor=_INK, loc="outside upper left", ncols=columns)
+        legend = drawing.legend(frameon=False, labelcolor=INK, loc="outside upper left", ncols=columns)
         if legend.get_window_extent().width <= drawing.bbox.width:
             return
         if columns > 1:
@@ -107,7 +91,7 @@ def _draw_series(axes: Any, series: Series, k: int, count: int, width: float) ->
         letters = max(1, int(width * 72 / len(series.x) / TICK_LETTER))
         axes.set_xticks(range(len(series.x)), [textwrap.fill(str(x), letters) for x in series.x])
         axes.set_axisbelow(True)
-        axes.bar_label(bars, labels=list(series.labels) or None, fmt="%.3g", color=_INK, fontsize=8)
+        axes.bar_label(bars, labels=list(series.labels) or None, fmt="%.3g", color=INK, fontsize=8)
     elif series.mark in {"line", "steps"}:
         style = "steps-post" if series.mark == "steps" else "default"
         alone = marker if len(series.x) == 1 else None  # a line with one end would not be seen
@@ -130,60 +114,3 @@ def _draw_series(axes: Any, series: Series, k: int, count: int, width: float) ->
             # Rounding may leave a limit a bit on the wrong side of its point.
             spread = [[max(0.0, length) for length in lengths] for lengths in (below, above)]
             axes.errorbar(series.x, series.y, spread, fmt="none", ecolor=colour, elinewidth=1.2, capsize=3)
-
-
-def _write_labels(drawing: Any, axes: Any, figure: Figure) -> None:
-    """Write the names of points beside them; points of a series in one place share a line."""
-    markers: list[tuple[object, float]] = []
-    drawn: list[Sequence[tuple[object, float]]] = []
-    named: dict[tuple[int, float, float], list[str]] = {}
-    for k, series in enumerate(figure.series):
-        if series.mark == "points":
-            markers += zip(series.x, series.y, strict=True)
-            for x, y, label in zip(series.x, series.y, series.labels, strict=False):
-                named.setdefault((k, float(x), y), []).append(label)
-            drawn += [[(x, low), (x, high)] for x, (low, high) in zip(series.x, series.limits, strict=False)]
-        elif series.mark in {"line", "steps"}:
-            drawn.append(list(zip(series.x, series.y, strict=True)))
-    if not named:
-        return
-    drawing.draw_without_rendering()
-    scale = 72 / drawing.dpi
-    text_path = import_extra("matplotlib.textpath", "plots").TextPath
-
-    def locate(x: object, y: object) -> tuple[float, float]:
-        across, up = axes.transData.transform((x, y)) * scale
-        return float(across), float(up)
-
-    names = [", ".join(labels) for labels in named.values()]
-    sizes = [(float(text_path((0, 0), name, size=LETTER).get_extents().width) + 2, LETTER + 1) for name in names]
-    points = [locate(x, y) for _, x, y in named]
-    edge = axes.bbox
-    bounds = Box(edge.x0 * scale, edge.y0 * scale, edge.x1 * scale, edge.y1 * scale)
-    others = [locate(x, y) for x, y in markers]
-    lines = [place for line in drawn for place in _along([locate(x, y) for x, y in line])]
-    boxes = place_labels(points, sizes, [*others, *lines], bounds)
-    for (_, x, y), (across, up), name, box in zip(named, points, names, boxes, strict=True):
-        offset = (box.left + 1 - across, box.bottom + 1.5 - up)
-        axes.annotate(name, (x, y), xytext=offset, textcoords="offset points", fontsize=LETTER, color=_INK, va="bottom")
-        if _distance(box, across, up) > min(FAR, *(_distance(box, *other) for other in others)):
-            to_across, to_up = box.nearest(across, up)
-            end = (to_across - across, to_up - up)
-            line = {"arrowstyle": "-", "linewidth": 0.4, "color": _INK, "shrinkA": 0, "shrinkB": 2}
-            axes.annotate("", (x, y), xytext=end, textcoords="offset points", arrowprops=line)
-
-
-def _along(corners: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Places on a line, a marker's width apart, for names to keep clear of."""
-    places: list[tuple[float, float]] = []
-    for (x, y), (to_x, to_y) in itertools.pairwise(corners):
-        if not all(map(math.isfinite, (x, y, to_x, to_y))):  # a limit of zero on a logarithmic axis
-            continue
-        number = max(1, math.ceil(math.dist((x, y), (to_x, to_y)) / (2 * MARKER)))
-        places += [(x + (to_x - x) * i / number, y + (to_y - y) * i / number) for i in range(number + 1)]
-    return places
-
-
-def _distance(box: Box, x: float, y: float) -> float:
-    """From a point to a box."""
-    return math.hypot(max(box.left - x, 0, x - box.right), max(box.bottom - y, 0, y - box.top))
