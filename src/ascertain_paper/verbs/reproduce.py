@@ -53,9 +53,8 @@ def command(
     Example:  ascertain reproduce controller --out out
     """
     need_paper()
-    from ascertain.cli.show.counting import counting
     from ascertain.cli.show.output import print_json
-    from ascertain.cli.show.progress import announce_compilation
+    from ascertain.cli.show.progress import announce_compilation, counting
     from ascertain.kernels._jit import use_compiled_kernels
     from ascertain_paper.campaign.conditions import Conditions
     from ascertain_paper.campaign.engines import start_engine

@@ -41,8 +41,8 @@ def command(
     """
     from ascertain.cli.show.output import note, print_json
     from ascertain.cli.show.problems import load_problem, refuse_overwriting
+    from ascertain.cli.show.progress import waiting
     from ascertain.cli.show.solutions import check_drawing
-    from ascertain.cli.show.waiting import waiting
     from ascertain.pipeline.bound import bound
     from ascertain.pipeline.certify import certificate_files
 
@@ -69,8 +69,8 @@ def command(
 
 def _draw(path: Path, found: Bounds) -> None:
     """Both sides at a few risks, the asked one among them."""
-    from ascertain.cli.show.counting import counting
     from ascertain.cli.show.output import note
+    from ascertain.cli.show.progress import counting
     from ascertain.pipeline.bound import bound_around
     from ascertain.report.figures import write_figure
     from ascertain.report.record import Figure, Series
