@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 LONGEST = 2000
@@ -71,6 +71,15 @@ def import_extra(module: str, extra: str) -> Any:
         raise MissingExtraError(
             f"{package} is not installed; install it with: pip install 'ascertain[{extra}]'"
         ) from None
+
+
+def find_name(
+    name: str, known: Mapping[str, int] | Sequence[str], where: str, what: str, error: type[AscertainError] = ModelError
+) -> int:
+    """The number of a name that is known; else the error says that it is not `what`, with the place in front."""
+    if name not in known:
+        raise error(f"{where}: {name!r} is not {what}{did_you_mean(name, known)}")
+    return known.index(name) if isinstance(known, list | tuple) else known[name]  # pyright: ignore
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

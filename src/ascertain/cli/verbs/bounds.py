@@ -42,7 +42,7 @@ def command(
     from ascertain.cli.show.output import note, print_json
     from ascertain.cli.show.problems import load_problem, refuse_overwriting
     from ascertain.cli.show.progress import waiting
-    from ascertain.cli.show.solutions import check_drawing
+    from ascertain.cli.show.solutions import check_drawing, save_certificate
     from ascertain.pipeline.bound import bound
     from ascertain.pipeline.certify import certificate_files
 
@@ -53,14 +53,9 @@ def command(
     refuse_overwriting([draw, *certificate_files(certificate)], posed.sources)
     with waiting("bounding the cost from below and from above") as tell:
         found = bound(posed, alpha, beta, certified=certificate is not None, tell=tell)
-    if certificate is not None:
-        for remark in found.remarks:
-            note(remark)
-        if found.certificate is None:
-            note(f"{certificate}: not written, as there is nothing to certify")
-        else:
-            written, beside = found.write_certificate(certificate)
-            note(f"wrote {written} and {beside}")
+    for remark in found.remarks if certificate is not None else ():
+        note(remark)
+    save_certificate(certificate, found, "there is nothing to certify")
     if draw is not None:
         _draw(draw, found)
     print_json("bounds", found.facts()) if as_json else _print(problem, found)
