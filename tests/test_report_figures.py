@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.report.figures import COLOURS
-from ascertain.report.record import Figure, Series
 from ascertain_paper.report.figures import draw_figure
 from ascertain_paper.report.labels import MARKER, Box, place_labels
+from ascertain_paper.report.record import Figure, Series
 
 POINTS = Figure(
     "points",

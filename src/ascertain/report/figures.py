@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import io
-import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ascertain.errors import import_extra
-from ascertain.report.record import Figure, Series
 from ascertain.writing import write_whole
 
 STANDARD = (7.2, 4.0)
 """Width and height in inches: 9-point letters are 12 pixels high where a page shows 720 pixels of it."""
 COLOURS = ("#2f6fd0", "#d9822b", "#3a9d5d", "#b0509e", "#8a6d3b", "#5b7083")
+"""One for each series, in their order; each stands out on white and on black."""
 MARKERS = "osD^vP"
-TICK_LETTER = 6.5
-"""The width of a letter of a tick's name, with a little air between names."""
+"""The shapes of points, in the same order."""
 INK = "#7a7a7a"
 """Lines and letters in a grey that stands out on white and on black."""
 _SETTINGS: dict[str, Any] = {
@@ -33,44 +31,51 @@ _SETTINGS: dict[str, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
+"""What makes drawings alike; the salt makes the names inside an SVG the same every time."""
 
 
-def draw_figure(
-    figure: Figure,
-    size: tuple[float, float] = STANDARD,
-    annotate: Callable[[Any, Any, Figure], None] | None = None,
-) -> str:
-    """The figure as SVG text, without a background of its own; its `size` is width and height in inches.
-
-    `annotate` may add to the drawing and its axes when everything else is drawn.
-    """
+def draw_svg(draw: Callable[[Any, Any], None], size: tuple[float, float] = STANDARD) -> str:
+    """What `draw` makes of an empty drawing and its axes, as SVG text; its `size` is width and height in inches."""
     matplotlib = import_extra("matplotlib", "plots")
     canvas = import_extra("matplotlib.figure", "plots")
+    text = io.StringIO()
     with matplotlib.rc_context(_SETTINGS):
         drawing = canvas.Figure(figsize=size, layout="constrained")
-        axes = drawing.subplots()
-        for k, series in enumerate(figure.series):
-            _draw_series(axes, series, k, len(figure.series), size[0])
-        axes.set_xlabel(figure.x_label)
-        axes.set_ylabel(figure.y_label)
-        if figure.log_x:
-            axes.set_xscale("log")
-        if figure.log_y:
-            axes.set_yscale("log")
-        axes.grid(visible=True, alpha=0.25, linewidth=0.6)
-        if len(figure.series) > 1:
-            _write_legend(drawing)
-        if annotate is not None:
-            annotate(drawing, axes, figure)
-        text = io.StringIO()
+        draw(drawing, drawing.subplots())
         drawing.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": "ascertain"})
     svg = text.getvalue()
     return svg[svg.index("<svg") :]
 
 
-def write_figure(path: Path, figure: Figure) -> None:
-    """Write the figure as an SVG file."""
-    write_whole(path, draw_figure(figure).encode())
+def write_lines(path: Path, lines: Mapping[str, Sequence[tuple[float, float]]], x_label: str, y_label: str) -> None:
+    """Write lines by name, each a list of points, over a logarithmic axis as an SVG file."""
+
+    def draw(drawing: Any, axes: Any) -> None:
+        for k, (name, points) in enumerate(lines.items()):
+            draw_line(axes, k, name, [x for x, _ in points], [y for _, y in points])
+        finish_axes(drawing, axes, x_label, y_label, log_x=True)
+
+    write_whole(path, draw_svg(draw).encode())
+
+
+def draw_line(axes: Any, k: int, name: str, x: Sequence[object], y: Sequence[float], style: str = "default") -> None:
+    """Draw series number k as a line."""
+    colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
+    alone = marker if len(x) == 1 else None  # a line with one end would not be seen
+    axes.plot(x, y, marker=alone, label=name, color=colour, linewidth=1.4, markersize=6, drawstyle=style)
+
+
+def finish_axes(
+    drawing: Any, axes: Any, x_label: str, y_label: str, *, log_x: bool = False, log_y: bool = False
+) -> None:
+    """Add what stands around the series: labels, scales, a grid, and a legend where there are several."""
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    axes.set_xscale("log" if log_x else "linear")
+    axes.set_yscale("log" if log_y else "linear")
+    axes.grid(visible=True, alpha=0.25, linewidth=0.6)
+    if len(axes.get_legend_handles_labels()[1]) > 1:
+        _write_legend(drawing)
 
 
 def _write_legend(drawing: Any) -> None:
@@ -81,36 +86,3 @@ def _write_legend(drawing: Any) -> None:
             return
         if columns > 1:
             legend.remove()
-
-
-def _draw_series(axes: Any, series: Series, k: int, count: int, width: float) -> None:
-    colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
-    if series.mark == "bars":
-        places = [i + (k - (count - 1) / 2) * 0.8 / count for i in range(len(series.x))]
-        bars = axes.bar(places, series.y, width=0.8 / count, label=series.name, color=colour)
-        letters = max(1, int(width * 72 / len(series.x) / TICK_LETTER))
-        axes.set_xticks(range(len(series.x)), [textwrap.fill(str(x), letters) for x in series.x])
-        axes.set_axisbelow(True)
-        axes.bar_label(bars, labels=list(series.labels) or None, fmt="%.3g", color=INK, fontsize=8)
-    elif series.mark in {"line", "steps"}:
-        style = "steps-post" if series.mark == "steps" else "default"
-        alone = marker if len(series.x) == 1 else None  # a line with one end would not be seen
-        axes.plot(
-            series.x,
-            series.y,
-            marker=alone,
-            label=series.name,
-            color=colour,
-            linewidth=1.4,
-            markersize=6,
-            drawstyle=style,
-        )
-    else:
-        axes.plot(series.x, series.y, marker, label=series.name, color=colour, markersize=6, alpha=0.9)
-        if series.limits:
-            low, high = zip(*series.limits, strict=True)
-            below = [y - limit for y, limit in zip(series.y, low, strict=True)]
-            above = [limit - y for y, limit in zip(series.y, high, strict=True)]
-            # Rounding may leave a limit a bit on the wrong side of its point.
-            spread = [[max(0.0, length) for length in lengths] for lengths in (below, above)]
-            axes.errorbar(series.x, series.y, spread, fmt="none", ecolor=colour, elinewidth=1.2, capsize=3)
