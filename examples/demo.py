@@ -14,11 +14,10 @@ from pathlib import Path
 from ascertain.bank.compile import compile_bank, compiler_names
 from ascertain.cli.show.output import print_line
 from ascertain.kernels._jit import use_compiled_kernels
-from ascertain.report.record import Table
-from ascertain.report.tables import show
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
 from ascertain_paper.report.folder import prepare_folder, write_results
+from ascertain_paper.report.tables import Table, show
 from ascertain_paper.reproduce import run_study
 from ascertain_paper.studies import study_names
 from ascertain_paper.study import Study

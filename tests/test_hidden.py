@@ -24,7 +24,7 @@ from ascertain.model.checks import (
 )
 from ascertain.model.files import read_listed, read_model, write_model
 from ascertain.model.files.json_model import parse_model_data
-from ascertain.model.hidden import HiddenModel, as_hidden, certain, keep_readings, make_belief, propagate
+from ascertain.model.hidden import HiddenModel, as_hidden, certain, keep_readings, make_belief
 from ascertain.pipeline.settle import settle
 from ascertain.problem.problem import read_any_problem, read_problem
 from ascertain.quotients.obstruction import find_obstruction
@@ -34,6 +34,7 @@ from ascertain.task.hidden_task import Beliefs, HiddenTask, pose_hidden
 from ascertain.task.pose import Log, Pattern, Reset, pose
 from tests.hidden_strategies import TIGER, beliefs, hidden_models
 from tests.reference.hidden import (
+    propagate,
     word_probability,
 )
 from tests.strategies import models

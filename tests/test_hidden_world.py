@@ -17,13 +17,14 @@ from ascertain.evidence.labelling import label_states, label_table
 from ascertain.evidence.probing import FixedSchedule
 from ascertain.evidence.worlds import ListWorld
 from ascertain.model.build import restrict
-from ascertain.model.hidden import Belief, HiddenModel, as_hidden, certain, make_belief, make_joint, propagate
+from ascertain.model.hidden import Belief, HiddenModel, as_hidden, certain, make_belief, make_joint
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.task.bank import Bank, reuse_bank, uniform_bank
 from ascertain.task.hidden_task import HiddenTask, pose_hidden
 from tests.hidden_strategies import TIGER, beliefs, hidden_models, hidden_tasks, world_of
 from tests.reference.hidden import (
     NaiveHiddenWorld,
+    propagate,
 )
 from tests.strategies import noisy_machines
 

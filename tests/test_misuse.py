@@ -121,7 +121,7 @@ def fitting(hint: Any) -> list[Any]:
     found: list[Any] = []
     for value in [*things(), *JUNK]:
         try:
-            checking._reader(hint)(value)
+            checking.read_kind(hint)[1](value)
             found.append(value)
         except (ValueError, TypeError, OverflowError):
             continue

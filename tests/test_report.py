@@ -18,14 +18,13 @@ from typing import Any
 
 import pytest
 
-from ascertain.report.figures import draw_figure
-from ascertain.report.record import Table
-from ascertain.report.tables import is_text, show, show_ratio, to_csv, to_latex, to_markdown
 from ascertain_check import check
+from ascertain_paper.report.figures import draw_figure
 from ascertain_paper.report.folder import prepare_folder, write_results
 from ascertain_paper.report.page import draw_page
 from ascertain_paper.report.plain import study_data
 from ascertain_paper.report.summary import summarise
+from ascertain_paper.report.tables import Table, is_text, show, show_ratio, to_csv, to_latex, to_markdown
 from ascertain_paper.studies.story.run import live_through
 from ascertain_paper.studies.story.study import tell
 from ascertain_paper.study import Excerpt, OpenChoice, Study

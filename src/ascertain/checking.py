@@ -29,18 +29,8 @@ T = TypeVar("T")
 Read: TypeAlias = Callable[[Any], Any]
 """Takes a value of the right kind as it is used; raises ValueError for any other."""
 
-_WORDS: Mapping[Any, str] = {
-    str: "a text",
-    int: "a whole number",
-    float: "a number",
-    bool: "True or False",
-    Path: "a path",
-    Fraction: 'an exact number such as 3, "1/50" or "0.02"',
-    NoneType: "None",
-    Any: "anything",
-    object: "anything",
-}
-"""What people call the commonest kinds."""
+Kind: TypeAlias = tuple[str, Read]
+"""What people call the values of a kind, and what reads them."""
 
 _LATE = ("ascertain.types", "ascertain.model", "ascertain.model.abstract", "ascertain.model.hidden")
 """Where names of annotations are found that are not imported at run time."""
@@ -62,21 +52,21 @@ def _guard(function: Callable[..., Any], name: str, fields_of: type | None = Non
     signature = inspect.signature(function)
 
     @cache
-    def readers() -> dict[str, tuple[Read, Any]]:
-        hints = read_hints(fields_of or function)
-        return {key: (_reader(hint), hint) for key, hint in hints.items() if key in signature.parameters}
+    def hints() -> dict[str, Any]:
+        found = read_hints(fields_of or function)
+        return {key: hint for key, hint in found.items() if key in signature.parameters}
 
     @wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs)
         for key, value in bound.arguments.items():
-            if key not in readers():
+            if key not in hints():
                 continue
-            read, hint = readers()[key]
+            words, read = read_kind(hints()[key])
             try:
                 bound.arguments[key] = read(value)
             except (ValueError, TypeError, OverflowError):
-                raise ArgumentError(f"{name}: {key} must be {_describe(hint)}{_instead(value, hint)}") from None
+                raise ArgumentError(f"{name}: {key} must be {words}{_instead(value, hints()[key])}") from None
         return function(*bound.args, **bound.kwargs)
 
     guarded._checked = True  # type: ignore[attr-defined]
@@ -98,32 +88,26 @@ def _instead(value: object, hint: Any) -> str:
 
 
 @cache
-def _reader(hint: Any) -> Read:
-    """What reads values of this kind."""
+def read_kind(hint: Any) -> Kind:
+    """The kind that an annotation means."""
     origin, args = get_origin(hint), get_args(hint)
     if isinstance(hint, TypeVar):
-        return _reader(hint.__bound__ or Any)
-    if hint is Any or hint is object:
-        return lambda value: value
+        return read_kind(hint.__bound__ or Any)
     if origin in (Union, UnionType):
-        return _union([_reader(part) for part in args])
+        return _union(args)
     if origin is Literal:
-        return _check(lambda value: isinstance(value, str) and value in args)
+        return "one of " + ", ".join(map(repr, args)), _check(lambda value: isinstance(value, str) and value in args)
     if origin is np.ndarray:
         return _array(get_args(args[1])[0])
-    if origin is tuple:
+    if origin is tuple and Ellipsis not in args:
         return _tuple(args)
-    if origin in (Sequence, Iterable):
-        return _elements(cast("type", origin), args[0])
+    if origin in (tuple, Sequence, Iterable):
+        return _elements((tuple, list) if origin is tuple else (cast("type", origin),), args[0])
     if origin in (Mapping, dict):
-        return _mapping(_reader(args[0]), _reader(args[1]))
+        return _mapping(*map(read_kind, args))
     if origin is Callable:
-        return _check(callable)
-    kind: Any = origin or hint
-    if getattr(kind, "_is_protocol", False):
-        members = [name for name in cast("dict[str, Any]", vars(kind)) if not name.startswith("_")]
-        return _check(lambda value: not isinstance(value, type) and all(hasattr(value, name) for name in members))
-    return {Fraction: parse_rational, int: _whole, float: _number}.get(kind) or _check(lambda v: isinstance(v, kind))
+        return "a function", _check(callable)
+    return _KNOWN.get(hint) or _instances(origin or hint)
 
 
 def _check(holds: Callable[[Any], bool]) -> Read:
@@ -133,6 +117,20 @@ def _check(holds: Callable[[Any], bool]) -> Read:
         return value
 
     return read
+
+
+def _is_a(*kinds: type) -> Read:
+    return _check(lambda value: isinstance(value, kinds))
+
+
+def _instances(kind: Any) -> Kind:
+    """Of a class, or of whatever has the members of a protocol."""
+    name = kind.__name__.removeprefix("Abstract")
+    words = f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+    if not getattr(kind, "_is_protocol", False):
+        return words, _is_a(kind)
+    members = [name for name in cast("dict[str, Any]", vars(kind)) if not name.startswith("_")]
+    return words, _check(lambda value: not isinstance(value, type) and all(hasattr(value, name) for name in members))
 
 
 def _whole(value: Any) -> int:
@@ -147,9 +145,13 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def _union(readers: Sequence[Read]) -> Read:
+def _union(args: tuple[Any, ...]) -> Kind:
+    kinds = [read_kind(part) for part in args]
+    exact = Fraction in args  # whole numbers and texts are exact numbers
+    named = [words for part, (words, _) in zip(args, kinds, strict=True) if not (exact and part in (int, str))]
+
     def read(value: Any) -> Any:
-        for each in readers:
+        for _, each in kinds:
             try:
                 taken = each(value)
             except (ValueError, TypeError, OverflowError):
@@ -157,71 +159,60 @@ def _union(readers: Sequence[Read]) -> Read:
             # A text is an exact number only where no other kind takes it as it is.
             if taken is value or not isinstance(value, str):
                 return taken
-        if isinstance(value, str) and parse_rational in readers:
+        if isinstance(value, str) and exact:
             return parse_rational(value)
         raise ValueError
 
-    return read
+    return " or ".join(named), read
 
 
-def _array(dtype: Any) -> Read:
+def _array(dtype: Any) -> Kind:
+    words, letters = ("truth values", "b") if dtype is np.bool_ else ("whole numbers", "iu")
+
     def read(value: Any) -> Any:
         array = np.asarray(value)
-        if array.ndim == 0 or (array.size and array.dtype.kind not in ("b" if dtype is np.bool_ else "iu")):
+        if array.ndim == 0 or (array.size and array.dtype.kind not in letters):
             raise ValueError
         return array
 
-    return read
+    return f"an array of {words}", read
 
 
-def _tuple(args: tuple[Any, ...]) -> Read:
-    if len(args) == 2 and args[1] is Ellipsis:
-        every = _reader(args[0])
-        return lambda value: tuple(map(every, _check(lambda v: isinstance(v, tuple | list))(value)))
-    readers = [_reader(part) for part in args]
-    sized = _check(lambda value: isinstance(value, tuple | list) and len(cast("Sequence[Any]", value)) == len(args))
-    return lambda value: tuple(read(x) for read, x in zip(readers, sized(value), strict=True))
+def _tuple(args: tuple[Any, ...]) -> Kind:
+    kinds = [read_kind(part) for part in args]
+    listed = _is_a(tuple, list)
+    words = "(" + ", ".join(words for words, _ in kinds) + ")"
+    return words, lambda value: tuple(read(x) for (_, read), x in zip(kinds, listed(value), strict=True))
 
 
-def _elements(kind: type, hint: Any) -> Read:
-    every = _reader(hint)
-    listed = _check(lambda value: isinstance(value, kind) and not isinstance(value, str | bytes | Mapping))
+def _elements(kinds: tuple[type, ...], hint: Any) -> Kind:
+    words, every = read_kind(hint)
+    listed = _check(lambda value: isinstance(value, kinds) and not isinstance(value, str | bytes | Mapping))
 
     def read(value: Any) -> Any:
-        if hint is int and isinstance(value, range | np.ndarray):
+        if hint is int and tuple not in kinds and isinstance(value, range | np.ndarray):
             array = np.empty(0, dtype=int) if isinstance(value, range) else cast("np.ndarray[Any, Any]", value)
             return _check(lambda _: array.ndim == 1 and array.dtype.kind in "iu")(value)
         return tuple(map(every, listed(value)))
 
-    return read
+    return f"a list, each of which is {words}", read
 
 
-def _mapping(keys: Read, values: Read) -> Read:
-    mapping = _check(lambda value: isinstance(value, Mapping))
-    return lambda value: {keys(k): values(v) for k, v in mapping(value).items()}
+def _mapping(key: Kind, content: Kind) -> Kind:
+    mapping = _is_a(cast("type", Mapping))
+    words = f"a mapping from {key[0]} to {content[0]}"
+    return words, lambda value: {key[1](k): content[1](v) for k, v in mapping(value).items()}
 
 
-def _describe(hint: Any) -> str:
-    """The kind in words."""
-    origin, args = get_origin(hint), get_args(hint)
-    if hint in _WORDS:
-        return _WORDS[hint]
-    if isinstance(hint, TypeVar):
-        return _describe(hint.__bound__)
-    if origin in (Union, UnionType):
-        exact = Fraction in args  # whole numbers and texts are exact numbers
-        return " or ".join(_describe(part) for part in args if not (exact and part in (int, str)))
-    if origin is Literal:
-        return "one of " + ", ".join(map(repr, args))
-    if origin is Callable:
-        return "a function"
-    if origin in (Mapping, dict):
-        return f"a mapping from {_describe(args[0])} to {_describe(args[1])}"
-    if origin is np.ndarray:
-        return "an array of whole numbers" if get_args(args[1])[0] is not np.bool_ else "an array of truth values"
-    if origin is tuple and Ellipsis not in args:
-        return "(" + ", ".join(map(_describe, args)) + ")"
-    if origin in (tuple, Sequence, Iterable):
-        return f"a list, each of which is {_describe(args[0])}"
-    name = (origin or hint).__name__.removeprefix("Abstract")
-    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+_KNOWN: Mapping[Any, Kind] = {
+    str: ("a text", _is_a(str)),
+    int: ("a whole number", _whole),
+    float: ("a number", _number),
+    bool: ("True or False", _is_a(bool)),
+    Path: ("a path", _is_a(Path)),
+    Fraction: ('an exact number such as 3, "1/50" or "0.02"', parse_rational),
+    NoneType: ("None", _is_a(NoneType)),
+    Any: ("anything", _is_a(object)),
+    object: ("anything", _is_a(object)),
+}
+"""The commonest kinds."""

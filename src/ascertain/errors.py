@@ -6,13 +6,10 @@ turns each of these into that sentence and the exit code of its class; anything 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+from typing import Any
 
 LONGEST = 2000
 """Characters of a message: names come from files, and a file may hold one of any length."""
@@ -71,6 +68,15 @@ def import_extra(module: str, extra: str) -> Any:
         raise MissingExtraError(
             f"{package} is not installed; install it with: pip install 'ascertain[{extra}]'"
         ) from None
+
+
+def find_name(
+    name: str, known: Mapping[str, int] | Sequence[str], where: str, what: str, error: type[AscertainError] = ModelError
+) -> int:
+    """The number of a name that is known; else the error says that it is not `what`, with the place in front."""
+    if name not in known:
+        raise error(f"{where}: {name!r} is not {what}{did_you_mean(name, known)}")
+    return known[name] if isinstance(known, Mapping) else known.index(name)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

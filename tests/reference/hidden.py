@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import product
 
@@ -10,6 +10,21 @@ from ascertain.model.hidden import Belief, HiddenModel
 from ascertain.task.bank import Bank
 
 Word = tuple[tuple[int, int], ...]
+
+
+def propagate(
+    model: HiddenModel, weights: Mapping[int, Fraction], action: int, reading: int | None
+) -> dict[int, Fraction]:
+    """The weights after an action and its reading, None when that is missing; their sum is what it multiplies.
+
+    Weights of states that lack the action are lost.
+    """
+    after: dict[int, Fraction] = {}
+    for s, w in weights.items():
+        for t, y, p in model.joint[s][action]:
+            if reading is None or y == reading:
+                after[t] = after.get(t, Fraction(0)) + w * p
+    return after
 
 
 def word_probability(model: HiddenModel, belief: Belief, word: Word) -> Fraction:

@@ -9,12 +9,13 @@ from itertools import product
 
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.trigger import MIXTURE
-from ascertain.model.hidden import Belief, HiddenModel, propagate
+from ascertain.model.hidden import Belief, HiddenModel
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, Observer, start_observer
 from ascertain.policy.verdict import Certified
 from ascertain.task.bank import uniform_bank
 from ascertain.task.hidden_task import HiddenTask
+from tests.reference.hidden import propagate
 
 Weights = dict[int, Fraction]
 

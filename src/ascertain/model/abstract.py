@@ -26,7 +26,7 @@ import numpy as np
 
 from ascertain.drawing.diagram import MOST_ARROWS, MOST_STATES, draw_diagram
 from ascertain.drawing.shown import Listing, Shown
-from ascertain.errors import FileError, LimitError, ModelError, TaskError, did_you_mean
+from ascertain.errors import FileError, LimitError, ModelError, TaskError, find_name
 from ascertain.types import UNDEFINED, Action, BoolArray, IntArray, LongArray, Reading, State, WordArray
 from ascertain.writing import write_whole
 
@@ -106,15 +106,11 @@ class AbstractModel(Shown, ABC):
 
     def action_named(self, name: str, where: str = "action") -> Action:
         """The action of that name; `where` begins the message when there is none."""
-        if name not in self.actions:
-            raise ModelError(f"{where}: {name!r} is not {self.action_noun}{did_you_mean(name, self.actions)}")
-        return self.actions.index(name)
+        return find_name(name, self.actions, where, self.action_noun)
 
     def bit_named(self, name: str, where: str = "bit") -> int:
         """The bit of that name; `where` begins the message when there is none."""
-        if name not in self.bits:
-            raise ModelError(f"{where}: {name!r} is not a bit of the plant{did_you_mean(name, self.bits)}")
-        return self.bits.index(name)
+        return find_name(name, self.bits, where, "a bit of the plant")
 
     @abstractmethod
     def allows(self, states: Iterable[State], action: Action) -> bool:
@@ -263,9 +259,7 @@ class AbstractListed(AbstractModel):
         return self.states[state]
 
     def state_named(self, name: str, where: str = "state") -> State:
-        if name not in self.index:
-            raise ModelError(f"{where}: {name!r} is not a state of the model{did_you_mean(name, self.index)}")
-        return self.index[name]
+        return find_name(name, self.index, where, "a state of the model")
 
     @property
     @abstractmethod
@@ -439,27 +433,29 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
         )
 
     def with_loops(self, reading: str) -> Self:
-        readings, y = self.know_reading(reading)
-        behaviour, changes = self.certain_behaviour(y)
+        behaviour, changes = self._certainly(reading)
         stay = np.arange(self.num_states, dtype=np.int32)[:, None]
         return self.rebuilt(
             successor=np.where(self.defined, self.successor, stay).astype(np.int32),
             behaviour=np.where(self.defined, self.behaviour, np.int32(behaviour)).astype(np.int32),
-            readings=readings,
             **changes,
         )
 
     def with_action(self, action: str, reading: str, to: State | None) -> Self:
         target = self._homes() if to is None else np.full(self.num_states, to, dtype=np.int32)
-        readings, y = self.know_reading(reading)
-        behaviour, changes = self.certain_behaviour(y)
+        behaviour, changes = self._certainly(reading)
         return self.rebuilt(
             successor=np.hstack([self.successor, target[:, None]]),
             behaviour=np.hstack([self.behaviour, np.full_like(target, behaviour)[:, None]]),
             actions=(*self.actions, action),
-            readings=readings,
             **changes,
         )
+
+    def _certainly(self, reading: str) -> tuple[int, dict[str, Any]]:
+        """The behaviour that always gives this reading, which may be a new one, and the fields that must grow."""
+        readings, y = self.know_reading(reading)
+        behaviour, changes = self.certain_behaviour(y)
+        return behaviour, {"readings": readings, **changes}
 
     def _homes(self) -> IntArray:
         """`home[s]`: the initial state of the machine that s belongs to."""

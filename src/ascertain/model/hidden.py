@@ -9,7 +9,7 @@ What is known about the plant at any moment is a *belief*: a probability for eac
     belief'(t)  =  sum over s of belief(s) P(t, y | s, a)
 
 up to a factor, and that factor is the probability of the reading: so the total that is left after a whole word of
-actions and readings is the probability of the word (`propagate`). A belief allows an action when every state that it
+actions and readings is the probability of the word. A belief allows an action when every state that it
 holds possible does.
 
 Throughout: s and t are states, a an action, y a reading, p a probability.
@@ -111,8 +111,7 @@ class HiddenModel(AbstractListed):
     def joint_law(self, state: State, action: Action) -> JointLaw:
         return self.joint[state][action]
 
-    def law_at(self, state: State, action: Action) -> JointLaw:
-        return self.joint[state][action]
+    law_at = joint_law
 
     def as_machine(self) -> AbstractMachine:
         raise ModelError("this model is hidden; a machine, whose transitions are certain, is needed here")
@@ -244,21 +243,6 @@ def make_belief(weights: Mapping[State, Fraction | int]) -> Belief:
 def certain(state: State) -> Belief:
     """The belief that holds one state alone possible."""
     return ((state, Fraction(1)),)
-
-
-def propagate(
-    model: HiddenModel, weights: Mapping[State, Fraction], action: Action, reading: Reading | None
-) -> dict[State, Fraction]:
-    """The weights after an action and its reading, None when that is missing; their sum is what it multiplies.
-
-    Weights of states that lack the action are lost.
-    """
-    after: dict[State, Fraction] = {}
-    for s, w in weights.items():
-        for t, y, p in model.joint[s][action]:
-            if reading is None or y == reading:
-                after[t] = after.get(t, Fraction(0)) + w * p
-    return after
 
 
 def as_hidden(model: AbstractMachine) -> HiddenModel:

@@ -19,7 +19,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from ascertain.errors import LimitError, ModelError, did_you_mean
+from ascertain.errors import LimitError, ModelError, find_name
 from ascertain.kernels.model.boolean import WordArray
 from ascertain.model.abstract import check_names
 from ascertain.model.boolean import MAX_BITS, MAX_ENUMERATED_BITS, BooleanPlant, Command, Gate
@@ -77,9 +77,7 @@ class BooleanNetwork:
 
     def bit_named(self, name: str, where: str = "variable") -> int:
         """The bit of that name; `where` begins the message when there is none."""
-        if name not in self.bits:
-            raise ModelError(f"{where}: {name!r} is not a state variable of the network{did_you_mean(name, self.bits)}")
-        return self.bits.index(name)
+        return find_name(name, self.bits, where, "a state variable of the network")
 
     def declare(self, inputs: Sequence[str] | None = None, observed: Sequence[str] | None = None) -> BooleanNetwork:
         """The same network with other inputs or other observed variables, by name.
@@ -186,10 +184,7 @@ class BooleanNetwork:
         return " ".join(f"{name}={x}" for name, x in zip(names, values, strict=True)) or "update"
 
     def _find(self, name: str, where: str) -> int:
-        if name not in self.variables:
-            known = did_you_mean(name, self.variables)
-            raise ModelError(f"{where}: {name!r} is not a variable of the network{known}")
-        return self.variables.index(name)
+        return find_name(name, self.variables, where, "a variable of the network")
 
 
 def _pack(after: dict[int, WordArray], variables: Sequence[int]) -> WordArray:

@@ -1,4 +1,4 @@
-"""Bound: what every experiment must cost at a given risk, what a certified one costs, and what makes it hard.
+"""Bound: a lower and an upper bound on the cost at a given risk, and what makes the question hard.
 
 question at its risks -> quotient -> lower bounds and policies -> the hardest pair -> claims -> certificate -> check
 """

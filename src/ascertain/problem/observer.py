@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from ascertain.bank.operation import Operation
-from ascertain.errors import TaskError, did_you_mean
+from ascertain.errors import TaskError, find_name
 from ascertain.evidence.evidence import Doubts
 from ascertain.observer.banks import OperationBank, list_hypotheses
 from ascertain.observer.probing import default_probing
@@ -96,11 +96,7 @@ def _make_bank(
 
 
 def _limits(problem: Problem, question: AbstractQuestion) -> dict[Action, int]:
-    names = question.model.actions
+    names, where = question.model.actions, f"{problem.path}: [observe] limits"
     limits = problem.observe.limits or {}
-    for name in limits:
-        if name not in names:
-            hint = did_you_mean(name, names)
-            raise TaskError(f"{problem.path}: [observe] limits: {name!r} is not an action of the question{hint}")
-    index = {name: a for a, name in enumerate(names)}
-    return {index[name]: limit for name, limit in limits.items() if index[name] in question.actions}
+    known = {find_name(name, names, where, "an action of the question", TaskError): n for name, n in limits.items()}
+    return {action: limit for action, limit in known.items() if action in question.actions}

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ascertain.bank.operation import MAX_WORD, Operation, Word
-from ascertain.errors import AscertainError, FileError, TaskError, did_you_mean
+from ascertain.errors import AscertainError, FileError, TaskError, did_you_mean, find_name
 from ascertain.model import Model
 from ascertain.model.boolean import BooleanPlant
 from ascertain.problem.problem import Problem
@@ -63,9 +63,7 @@ def _word(index: Mapping[str, int], word: str | tuple[str, ...], where: str) -> 
 
 
 def _command(index: Mapping[str, int], name: str, where: str, error: type[AscertainError] = TaskError) -> int:
-    if name not in index:
-        raise error(f"{where}: {name!r} is not a command of the model{did_you_mean(name, index)}")
-    return index[name]
+    return find_name(name, index, where, "a command of the model", error)
 
 
 def _start(model: Model | BooleanPlant, section: OperationSection, where: str) -> State:

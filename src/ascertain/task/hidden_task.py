@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias, cast, final
 
-from ascertain.errors import TaskError, did_you_mean
+from ascertain.errors import TaskError, find_name
 from ascertain.model.abstract import check_names
 from ascertain.model.hidden import Belief, HiddenModel, certain, make_belief, sum_exactly
 from ascertain.rational import Number, have_small_denominator, rational_field
@@ -107,7 +107,7 @@ class HiddenTask(AbstractQuestion):
         }
 
     def candidate_named(self, name: str, where: str = "hypothesis") -> int:
-        return _find_hypothesis({name: h for h, name in enumerate(self.name)}, name, where)
+        return find_name(name, self.name, where, "a hypothesis", TaskError)
 
 
 def pose_hidden(
@@ -194,13 +194,7 @@ class _Named:
         self.index = {name: h for h, name in enumerate(states)}
 
     def state_named(self, name: str, where: str = "state") -> State:
-        return _find_hypothesis(self.index, name, where)
-
-
-def _find_hypothesis(index: Mapping[str, int], name: str, where: str) -> int:
-    if name not in index:
-        raise TaskError(f"{where}: {name!r} is not a hypothesis{did_you_mean(name, index)}")
-    return index[name]
+        return find_name(name, self.index, where, "a hypothesis", TaskError)
 
 
 def read_beliefs(value: object) -> Beliefs:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ascertain.errors import TaskError
+from ascertain.errors import TaskError, find_name
 from ascertain.model import Model
 from ascertain.model.abstract import AbstractListed
 from ascertain.task.log import LogRecord
@@ -52,10 +52,8 @@ def states_after_log(noisy: Model, exact: Model, records: Sequence[LogRecord], w
     """
     now = np.arange(noisy.num_states, dtype=np.int32)
     for record in records:
-        if record.command not in noisy.actions:
-            raise TaskError(f"{where}:{record.line}: {record.command!r} is not an action of the model")
-        if record.reading not in noisy.readings:
-            raise TaskError(f"{where}:{record.line}: {record.reading!r} is not a reading of the model")
+        find_name(record.command, noisy.actions, f"{where}:{record.line}", "an action of the model", TaskError)
+        find_name(record.reading, noisy.readings, f"{where}:{record.line}", "a reading of the model", TaskError)
         possible, after = follow_record(noisy, exact, now, record)
         now = np.unique(after[possible])
         if not now.size:
@@ -67,8 +65,7 @@ def starts_explaining(model: Model, starts: IntArray, records: Sequence[LogRecor
     """The places in `starts` of the states from which the log is possible; an unknown reading has no explanation."""
     left, now = np.arange(len(starts)), starts
     for record in records:
-        if record.command not in model.actions:
-            raise TaskError(f"{where}:{record.line}: {record.command!r} is not an action of the model")
+        find_name(record.command, model.actions, f"{where}:{record.line}", "an action of the model", TaskError)
         if record.reading not in model.readings:
             return []
         possible, after = follow_record(model, model, now, record)

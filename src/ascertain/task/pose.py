@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ascertain.errors import TaskError, did_you_mean
+from ascertain.errors import TaskError, find_name
 from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, AbstractModel
 from ascertain.model.build import M, complete, forbid_entering, restrict, with_reset
 from ascertain.model.network import BooleanNetwork
@@ -139,8 +139,7 @@ def prepare(model: M, *, actions: Sequence[str] | None, undefined: str, reset: R
 def _action_costs(model: AbstractModel, cost: Mapping[str, Number], default: Number) -> tuple[Fraction, ...]:
     """The cost of every action: its own where it has one."""
     for name in cost:
-        if name not in model.actions:
-            raise TaskError(f"cost: {name!r} is not an action of the model{did_you_mean(name, model.actions)}")
+        find_name(name, model.actions, "cost", "an action of the model", TaskError)
     exact = {name: _positive(name, value) for name, value in cost.items()}
     otherwise = _positive("default", default)
     return tuple(exact.get(name, otherwise) for name in model.actions)

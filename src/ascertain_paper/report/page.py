@@ -11,11 +11,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader
 
 from ascertain.drawing.printable import printable
-from ascertain.report.figures import NARROW, draw_figure
-from ascertain.report.record import Table
-from ascertain.report.tables import is_text, show
 from ascertain.version import __version__
+from ascertain_paper.report.figures import NARROW, draw_figure
 from ascertain_paper.report.summary import summarise
+from ascertain_paper.report.tables import Table, is_text, show
 from ascertain_paper.study import Study
 
 VERDICTS = {

@@ -46,10 +46,9 @@ def command(
     """
     need_paper()
     from ascertain.bank.calibration_file import calibration_data, write_calibration
-    from ascertain.cli.show.counting import counting
     from ascertain.cli.show.output import print_json
     from ascertain.cli.show.problems import refuse_overwriting
-    from ascertain.cli.show.progress import announce_compilation
+    from ascertain.cli.show.progress import announce_compilation, counting
     from ascertain.kernels._jit import use_compiled_kernels
     from ascertain_paper.calibration import calibrate_testbed
     from ascertain_paper.testbed.settings import find_settings

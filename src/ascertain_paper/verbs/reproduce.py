@@ -53,9 +53,8 @@ def command(
     Example:  ascertain reproduce controller --out out
     """
     need_paper()
-    from ascertain.cli.show.counting import counting
     from ascertain.cli.show.output import print_json
-    from ascertain.cli.show.progress import announce_compilation
+    from ascertain.cli.show.progress import announce_compilation, counting
     from ascertain.kernels._jit import use_compiled_kernels
     from ascertain_paper.campaign.conditions import Conditions
     from ascertain_paper.campaign.engines import start_engine
@@ -108,7 +107,7 @@ def command(
 
 def _print(studies: list[Study], out: Path | None) -> None:
     from ascertain.cli.show.output import note, print_line, print_table
-    from ascertain.report.tables import show
+    from ascertain_paper.report.tables import show
 
     for study in studies:
         for table in study.tables:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, TypeVar
 
+from ascertain.certificate.claims.achieves import node_data
 from ascertain.errors import CertificateError
 from ascertain.policy.absorption import Triple, find_fates
-from ascertain.policy.automaton import NOWHERE, PolicyTable
 from ascertain.policy.chain import Chain, follow, number_memories, tabulate
 from ascertain.policy.enclosure import Enclosure, enclose
 from ascertain.policy.evaluate import value_places
@@ -41,16 +41,10 @@ def within_risk_claim(task: Task, policy: AbstractPolicy[Memory], *, exact: bool
         "alpha": str(wrong),
         "beta": str(abstain),
         "cost": str(cost),
-        "policy": {"nodes": [_node_data(table, v) for v in range(table.size)]},
+        "policy": {"nodes": [node_data(table, v) for v in range(table.size)]},
     }
     exactly_known = not any(values.width)
     return claim if table.is_ordered and exactly_known else claim | {"values": _value_rows(chain, values)}
-
-
-def _node_data(table: PolicyTable, v: int) -> dict[str, Any]:
-    if table.action[v] != NOWHERE:
-        return {"ask": int(table.action[v]), "next": {str(y): int(child) for y, child in table.children[v].items()}}
-    return {"answer": None if table.label[v] == NOWHERE else int(table.label[v])}
 
 
 def _value_rows(chain: Chain, values: Enclosure) -> list[list[Any]]:

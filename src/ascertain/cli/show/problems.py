@@ -11,19 +11,10 @@ from ascertain.errors import FileError
 from ascertain.problem.problem import Problem, read_any_problem, read_problem
 
 
-def load_problem(path: Path) -> Problem:
-    """The problem of a file; one about a hidden model is refused."""
+def load_problem(path: Path, *, hidden: bool = False) -> Problem:
+    """The problem of a file; one about a hidden model is refused unless it may be `hidden`."""
     announce_compilation()
-    return _tell(read_problem(path))
-
-
-def load_any_problem(path: Path) -> Problem:
-    """The problem of a file, about a hidden model too."""
-    announce_compilation()
-    return _tell(read_any_problem(path))
-
-
-def _tell(problem: Problem) -> Problem:
+    problem = read_any_problem(path) if hidden else read_problem(path)
     for remark in problem.notes:
         note(remark)
     return problem

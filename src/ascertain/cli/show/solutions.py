@@ -9,8 +9,11 @@ from ascertain.cli.show.output import note, print_line
 from ascertain.errors import FileError
 
 if TYPE_CHECKING:
+    from ascertain.pipeline.bound import Bounds
     from ascertain.pipeline.settle import Settled
 
+NOT_PROVED = "nothing was proved before the limit"
+"""Why a search that was stopped has no certificate."""
 EXIT = {"solved": 0, "unsolvable": 1, "bounded": 3}
 """Exit codes by what became of a search."""
 MAX_LINES = 60
@@ -57,10 +60,10 @@ def save_drawing(path: Path | None, settled: Settled, title: str) -> None:
         settled.draw(path, title)
 
 
-def save_certificate(path: Path | None, settled: Settled) -> None:
-    """Write the certificate where one was asked for; a search that proved nothing has none."""
-    if path is not None and settled.certificate is None:
-        note(f"{path}: not written, as nothing was proved before the limit")
+def save_certificate(path: Path | None, found: Settled | Bounds, why_not: str) -> None:
+    """Write the certificate where one was asked for; `why_not` is said of a result that has none."""
+    if path is not None and found.certificate is None:
+        note(f"{path}: not written, as {why_not}")
     elif path is not None:
-        written, beside = settled.write_certificate(path)
+        written, beside = found.write_certificate(path)
         note(f"wrote {written} and {beside}")

@@ -32,9 +32,9 @@ def command(
 
     Example:  ascertain bank problem.toml --shells 8
     """
-    from ascertain.cli.show.counting import counting
     from ascertain.cli.show.output import print_json
     from ascertain.cli.show.problems import load_problem, refuse_overwriting
+    from ascertain.cli.show.progress import counting
     from ascertain.pipeline.compile import compile_operation
 
     posed = load_problem(problem)

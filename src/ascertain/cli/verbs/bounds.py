@@ -1,4 +1,4 @@
-"""`ascertain bounds`: what every experiment must cost, what a certified one costs, and what makes it hard."""
+"""`ascertain bounds`: a lower and an upper bound on the cost at a given risk, and what makes the question hard."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def command(
     problem: ProblemFile,
     alpha: Annotated[
         str | None,
-        typer.Option("--alpha", metavar="P", help='How often it may be wrong, such as "1/1000"; else the file\'s.'),
+        typer.Option("--alpha", metavar="P", help='Probability of a wrong answer, such as "1/1000"; else the file\'s.'),
     ] = None,
     beta: Annotated[
-        str | None, typer.Option("--beta", metavar="P", help="How often it may abstain; else the file's.")
+        str | None, typer.Option("--beta", metavar="P", help="Probability of an abstention; else the file's.")
     ] = None,
     as_json: AsJson = False,
     certificate: CertificateFile = None,
@@ -32,17 +32,17 @@ def command(
         Path | None, typer.Option("--draw", metavar="FILE.svg", help="Draw both sides against alpha; takes longer.")
     ] = None,
 ) -> None:
-    """Say what every experiment must cost at a given risk, what a certified one costs, and what makes it hard.
+    """Bound the cost of an experiment at a given risk from below and from above, and name the hardest pair.
 
-    The cost is the expected cost, for the hypothesis that is worst off. Exit code 0, or 1 when no experiment keeps to
-    the risk, whatever it costs: then the pair that cannot be told apart is named.
+    The cost is the expected cost under the worst hypothesis. The upper bound is that of a certified experiment. Exit
+    code 0, or 1 when no experiment keeps to the risk at any cost: then the pair that cannot be told apart is named.
 
     Example:  ascertain bounds problem.toml --alpha 1/1000 --beta 1/100
     """
     from ascertain.cli.show.output import note, print_json
     from ascertain.cli.show.problems import load_problem, refuse_overwriting
-    from ascertain.cli.show.solutions import check_drawing
-    from ascertain.cli.show.waiting import waiting
+    from ascertain.cli.show.progress import waiting
+    from ascertain.cli.show.solutions import check_drawing, save_certificate
     from ascertain.pipeline.bound import bound
     from ascertain.pipeline.certify import certificate_files
 
@@ -53,14 +53,9 @@ def command(
     refuse_overwriting([draw, *certificate_files(certificate)], posed.sources)
     with waiting("bounding the cost from below and from above") as tell:
         found = bound(posed, alpha, beta, certified=certificate is not None, tell=tell)
-    if certificate is not None:
-        for remark in found.remarks:
-            note(remark)
-        if found.certificate is None:
-            note(f"{certificate}: not written, as there is nothing to certify")
-        else:
-            written, beside = found.write_certificate(certificate)
-            note(f"wrote {written} and {beside}")
+    for remark in found.remarks if certificate is not None else ():
+        note(remark)
+    save_certificate(certificate, found, "there is nothing to certify")
     if draw is not None:
         _draw(draw, found)
     print_json("bounds", found.facts()) if as_json else _print(problem, found)
@@ -69,11 +64,10 @@ def command(
 
 def _draw(path: Path, found: Bounds) -> None:
     """Both sides at a few risks, the asked one among them."""
-    from ascertain.cli.show.counting import counting
     from ascertain.cli.show.output import note
+    from ascertain.cli.show.progress import counting
     from ascertain.pipeline.bound import bound_around
-    from ascertain.report.figures import write_figure
-    from ascertain.report.record import Figure, Series
+    from ascertain.report.figures import write_lines
 
     if found.vacuous or found.is_infinite or not found.question.alpha:
         note(f"{path}: not drawn, as nothing here depends on alpha")
@@ -85,13 +79,8 @@ def _draw(path: Path, found: Bounds) -> None:
         "lower bound": [(x, b.best) for x, b in points],
         "pairwise bound": [(x, b.lower.get("pairwise")) for x, b in points],
     }
-    series: list[Series] = []
-    for name, line in lines.items():
-        known = [(x, float(y)) for x, y in line if y is not None]
-        series.append(Series(name, tuple(x for x, _ in known), tuple(y for _, y in known), mark="line"))
-    title = f"Cost against risk, beta = {found.question.beta}"
-    cost = "expected cost, worst hypothesis"
-    write_figure(path, Figure("bounds", title, "alpha", cost, tuple(series), log_x=True))
+    known = {name: [(x, float(y)) for x, y in line if y is not None] for name, line in lines.items()}
+    write_lines(path, known, "alpha", "expected cost, worst hypothesis")
 
 
 def _print(problem: Path, found: Bounds) -> None:

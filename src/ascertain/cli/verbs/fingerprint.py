@@ -42,7 +42,7 @@ def command(
     from ascertain.cli.show.output import print_json
     from ascertain.cli.show.problems import refuse_overwriting
     from ascertain.cli.show.progress import announce_compilation, bounds_closing_in
-    from ascertain.cli.show.solutions import check_drawing, exit_code, save_certificate, save_drawing
+    from ascertain.cli.show.solutions import NOT_PROVED, check_drawing, exit_code, save_certificate, save_drawing
     from ascertain.pipeline.certify import certificate_files
     from ascertain.pipeline.fingerprint import explain_transcript, fingerprint
 
@@ -57,7 +57,7 @@ def command(
     with bounds_closing_in() as progress:
         prove = "always" if certificate is not None else "when solved"
         found = fingerprint(models, reset_cost=cost, time_limit=time, progress=progress, prove=prove)
-    save_certificate(certificate, found.settled)
+    save_certificate(certificate, found.settled, NOT_PROVED)
     save_drawing(draw, found.settled, "fingerprint")
     print_json("fingerprint", found.facts()) if as_json else _print(found)
     raise typer.Exit(exit_code(found.settled))

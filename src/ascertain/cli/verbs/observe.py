@@ -67,14 +67,14 @@ def command(
     from ascertain.cli.show import asking
     from ascertain.cli.show.output import note, print_json
     from ascertain.cli.show.panel import show_session
-    from ascertain.cli.show.problems import load_any_problem, refuse_overwriting
+    from ascertain.cli.show.problems import load_problem, refuse_overwriting
     from ascertain.cli.starting import restore_threads
     from ascertain.pipeline.certify import certificate_files
     from ascertain.pipeline.observe import observe
     from ascertain.problem.plants import find_kind
 
     kind, told = find_kind(plant)
-    posed = load_any_problem(problem)
+    posed = load_problem(problem, hidden=True)
     replayed = [Path(told)] if kind.reads_file else []
     refuse_overwriting([journal, *certificate_files(certificate)], [*posed.sources, *replayed])
     refuse_overwriting(certificate_files(certificate), [] if journal is None else [journal])

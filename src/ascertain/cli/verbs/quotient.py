@@ -28,10 +28,10 @@ def command(
     Example:  ascertain quotient problem.toml --out reduced.json
     """
     from ascertain.cli.show.output import print_json
-    from ascertain.cli.show.problems import load_any_problem, refuse_overwriting
+    from ascertain.cli.show.problems import load_problem, refuse_overwriting
     from ascertain.pipeline.quotient import reduce_question
 
-    posed = load_any_problem(problem)
+    posed = load_problem(problem, hidden=True)
     refuse_overwriting([out], posed.sources)
     found = reduce_question(posed)
     if out is not None:

@@ -44,9 +44,9 @@ def command(
 
     Example:  ascertain simulate problem.toml --runs 10000
     """
-    from ascertain.cli.show.counting import counting
     from ascertain.cli.show.output import print_json
     from ascertain.cli.show.problems import load_problem
+    from ascertain.cli.show.progress import counting
     from ascertain.pipeline.simulate import simulate, simulate_runs
 
     posed = load_problem(problem)

@@ -36,7 +36,7 @@ def command(
     from ascertain.cli.show.output import note, print_json
     from ascertain.cli.show.problems import load_problem, refuse_overwriting
     from ascertain.cli.show.progress import bounds_closing_in
-    from ascertain.cli.show.solutions import check_drawing, exit_code, save_certificate, save_drawing
+    from ascertain.cli.show.solutions import NOT_PROVED, check_drawing, exit_code, save_certificate, save_drawing
     from ascertain.pipeline.certify import certificate_files
     from ascertain.pipeline.settle import settle
 
@@ -54,7 +54,7 @@ def command(
             progress=progress,
             prove="always" if certificate is not None else "when solved",
         )
-    save_certificate(certificate, settled)
+    save_certificate(certificate, settled, NOT_PROVED)
     save_drawing(draw, settled, problem.stem)
     print_json("solve", settled.facts()) if as_json else _print(settled, problem)
     raise typer.Exit(exit_code(settled))

@@ -23,8 +23,8 @@ def command(
 
     Example:  ascertain task problem.toml > problem.task.json
     """
-    from ascertain.cli.show.problems import load_any_problem
+    from ascertain.cli.show.problems import load_problem
     from ascertain.pipeline.task import canonicalise
 
-    form = canonicalise(load_any_problem(problem), observed=observed)
+    form = canonicalise(load_problem(problem, hidden=True), observed=observed)
     typer.echo(form.sha256 if digest else form.text)

@@ -24,10 +24,10 @@ def command(
     Example:  ascertain verify problem.toml proof.json
     """
     from ascertain.cli.show.output import print_json, print_line
-    from ascertain.cli.show.problems import load_any_problem
+    from ascertain.cli.show.problems import load_problem
     from ascertain.pipeline.verify import verify
 
-    verdict = verify(load_any_problem(task) if task.suffix == ".toml" else task, certificate)
+    verdict = verify(load_problem(task, hidden=True) if task.suffix == ".toml" else task, certificate)
     if as_json:
         print_json("verify", {"verdict": verdict.word, "reason": verdict.reason, "proved": list(verdict.proved)})
     else:

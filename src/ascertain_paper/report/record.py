@@ -1,30 +1,12 @@
-"""Tables and figures as plain records, which reports draw; they compute nothing."""
+"""Figures as plain records, which reports draw; they compute nothing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Literal, TypeAlias, final
 
-Cell: TypeAlias = str | int | float | Fraction | None
-"""What stands in a table; None where nothing does."""
 Mark: TypeAlias = Literal["points", "line", "steps", "bars"]
 """Steps: a value holds until the next one."""
-
-
-@final
-@dataclass(frozen=True)
-class Table:
-    """Columns and rows; `name` is what files are called."""
-
-    name: str
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    note: str = ""
-
-    def __post_init__(self) -> None:
-        assert all(len(row) == len(self.columns) for row in self.rows), f"table {self.name} is ragged"
 
 
 @final

@@ -1,14 +1,16 @@
-"""Tables of studies as text: Markdown, CSV and LaTeX. What they say is decided elsewhere."""
+"""Tables of studies as plain records, and as text: Markdown, CSV and LaTeX. What they say is decided elsewhere."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias, final
 
-from ascertain.report.record import Cell, Table
-
+Cell: TypeAlias = str | int | float | Fraction | None
+"""What stands in a table; None where nothing does."""
 _LATEX = str.maketrans(
     {
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -23,6 +25,21 @@ _LATEX = str.maketrans(
 )
 _FIGURE = re.compile(r"[-+]?[\d.,/]*\d *%?")
 """Words that are a number after all: 72/72, 100/101."""
+
+
+@final
+@dataclass(frozen=True)
+class Table:
+    """Columns and rows; `name` is what files are called."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        assert all(len(row) == len(self.columns) for row in self.rows), f"table {self.name} is ragged"
 
 
 def show(cell: Cell) -> str:
