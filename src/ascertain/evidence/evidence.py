@@ -35,7 +35,7 @@ import numpy as np
 
 from ascertain.errors import TaskError
 from ascertain.evidence.groups import Group, double_group, start_group
-from ascertain.kernels.evidence.worlds import MISSING, filter_states
+from ascertain.kernels.evidence.worlds import MISSING, Steps, filter_states
 from ascertain.kernels.model.boolean import ONE, run_states
 from ascertain.model.boolean import BooleanPlant
 from ascertain.task.bank import Bank, scale_weights
@@ -178,7 +178,7 @@ class FlipEvidence(AbstractStateEvidence):
 
     def take(self, step: Step) -> None:
         plant, moved, command = self.plant, self._current.astype(np.uint64), np.array([step.action], dtype=np.int32)
-        run_states(plant.gates, plant.offset, plant.tap, moved, command, np.empty((0, 0), dtype=np.uint8))
+        run_states(plant.gates, plant.offset, moved, command)
         if not step.certain:
             self._double(moved)
             self._scale_weights()
@@ -191,19 +191,13 @@ class FlipEvidence(AbstractStateEvidence):
 
     def filter(self, group: Group, step: Step, start_of: StartOf, keep_all: bool = False) -> list[Group]:
         del start_of  # counts are exact, so that nothing is computed again
-        hypothesis, current, count = group.hypothesis.copy(), group.current.copy(), group.penalty.copy()
-        size = filter_states(
-            self.plant.gates,
-            self.plant.offset,
-            self.plant.tap,
+        steps = Steps(
+            self.plant.circuit,
             np.array([step.action], dtype=np.int32),
             np.array([MISSING if step.reading is None else step.reading], dtype=np.int32),
             np.array([NEVER if keep_all else self._threshold], dtype=np.int64),
-            hypothesis,
-            current,
-            count,
         )
-        moved = Group(group.ran, hypothesis[:size], current[:size], count[:size])
+        moved = group.filtered(lambda listed: filter_states(steps, listed))
         return [moved] if step.certain else double_group(group, moved.current)
 
     @property

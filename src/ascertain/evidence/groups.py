@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
+from ascertain.kernels.evidence.worlds import Listed
 from ascertain.types import BoolArray, LongArray, WordArray
 
 
@@ -28,6 +29,12 @@ class Group:
     def only(self, kept: BoolArray | LongArray | slice) -> Group:
         """The hypotheses that a mask, a list of positions or a slice picks out."""
         return Group(self.ran, self.hypothesis[kept], self.current[kept], self.penalty[kept])
+
+    def filtered(self, kernel: Callable[[Listed], int]) -> Group:
+        """What a kernel leaves, which is given a copy, moves what is left to the front and returns how many."""
+        listed = Listed(self.hypothesis.copy(), self.current.copy(), self.penalty.copy())
+        size = kernel(listed)
+        return Group(self.ran, listed.hypothesis[:size], listed.current[:size], listed.penalty[:size])
 
 
 def start_group(states: WordArray) -> Group:
