@@ -166,13 +166,14 @@ class BooleanWorld(AbstractStateWorld):
 
 def _make_room(num_bits: int, num_planes: int, capacity: int) -> Room:
     """The arrays that one sweep works in: room for what is left of two parts, should that be all of them."""
+    hypothesis, current = np.empty((2, capacity + 1), dtype=np.uint64)
     return Room(
         tile=np.empty((num_bits, TILE), dtype=np.uint64),
         planes=np.empty((num_planes + 2, TILE), dtype=np.uint64),
         word=np.empty(TILE, dtype=np.int32),
         kept=np.empty(TILE, dtype=np.int32),
         block=np.empty(64, dtype=np.uint64),
-        listed=Listed(*(np.empty(capacity + 1, dtype=dtype) for dtype in (np.uint64, np.uint64, np.int64))),
+        listed=Listed(hypothesis, current, np.empty(capacity + 1, dtype=np.int64)),
     )
 
 

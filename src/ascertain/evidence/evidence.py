@@ -248,20 +248,14 @@ class FlipEvidence(AbstractStateEvidence):
             yield share, least + k
 
     def _find_threshold(self) -> int:
-        return _least_beaten(list(self._terms()), self._scale, self.plant.flip, self.alpha)
+        return least_beaten_count(list(self._terms()), self._scale, self.plant.flip, self.alpha)
 
 
-def least_beaten_count(terms: Sequence[tuple[Fraction, int]], flip: Fraction, alpha: Fraction) -> int:
-    """The least k with r^k <= alpha * sum of w r^(k_c), where r = flip / (1 - flip); NEVER when there is none."""
-    scale, shares = scale_weights([w for w, _ in terms])
-    return _least_beaten([(share, k) for share, (_, k) in zip(shares, terms, strict=True)], scale, flip, alpha)
+def least_beaten_count(terms: Sequence[tuple[int, int]], scale: int, flip: Fraction, alpha: Fraction) -> int:
+    """The least k with r^k <= alpha * sum of w r^(k_c), where r = flip / (1 - flip); NEVER when there is none.
 
-
-def _least_beaten(terms: Sequence[tuple[int, int]], scale: int, flip: Fraction, alpha: Fraction) -> int:
-    """`least_beaten_count` of weights that were multiplied by `scale`.
-
-    Exact: counts are taken relative to the least one, and both sides are multiplied up to integers. Logarithms only
-    guess where to begin.
+    The terms are (w * scale, k_c). Exact: counts are taken relative to the least one, and both sides are multiplied up
+    to integers. Logarithms only guess where to begin.
     """
     if flip == 0:
         return 1 if any(k == 0 for _, k in terms) else NEVER

@@ -6,6 +6,8 @@ and `factor[v, k, y]` what unnormalised weights at the child are multiplied by (
 
 from __future__ import annotations
 
+import numpy as np
+
 from ascertain.kernels._jit import kernel
 from ascertain.types import FloatArray, IntArray, LongArray
 
@@ -54,33 +56,19 @@ def iterate_values(
     return False
 
 
-@kernel(work=lambda child: child.size)
 def choose_options(
-    option: IntArray,
-    child: IntArray,
-    factor: FloatArray,
-    mass: FloatArray,
-    cost: FloatArray,
-    stop: FloatArray,
-    value: FloatArray,
-    choice: LongArray,
-) -> None:
-    """`choice[v]` becomes the option that is best in view of the values, or -1 where stopping is."""
-    nodes, options, readings = child.shape
-    for v in range(nodes):
-        best = stop[v]
-        choice[v] = -1
-        for k in range(options):
-            if option[v, k] < 0:
-                continue
-            total = cost[option[v, k]] * mass[v]
-            for y in range(readings):
-                w = child[v, k, y]
-                if w >= 0:
-                    total += factor[v, k, y] * value[w]
-            if total < best:
-                best = total
-                choice[v] = k
+    option: IntArray, child: IntArray, factor: FloatArray, once: FloatArray, stop: FloatArray, value: FloatArray
+) -> LongArray:
+    """The option at each node that is best in view of the values, or -1 where stopping is.
+
+    `once[v, k]` is what asking option k costs at v by itself.
+    """
+    # Readings are added one after the other, as the kernels above do it.
+    total = np.where(option < 0, np.inf, once)
+    for y in range(child.shape[2]):
+        total += np.where(child[:, :, y] >= 0, factor[:, :, y] * value[child[:, :, y]], 0.0)
+    best = total.argmin(axis=1)
+    return np.where(total[np.arange(len(best)), best] < stop, best, -1)
 
 
 @kernel(work=lambda source, now: source.size + now.size)
