@@ -17,11 +17,9 @@ SHRINK = 1 - 2.0**-40
 
 @kernel(work=lambda child: child.size, sliced=True, unfinished=False)
 def iterate_values(
-    option: IntArray,
     child: IntArray,
     factor: FloatArray,
-    mass: FloatArray,
-    cost: FloatArray,
+    once: FloatArray,
     stop: FloatArray,
     value: FloatArray,
     tolerance: float,
@@ -29,6 +27,7 @@ def iterate_values(
 ) -> bool:
     """Sweep over the nodes, last first, raising values in place; whether the last sweep hardly changed any.
 
+    `once[v, k]` is what asking option k costs at v by itself, infinite where there is no such option.
     `value` starts at or below the solution and stays there: each update is the Bellman operator of values that are, and
     the operator is monotone.
     """
@@ -39,9 +38,9 @@ def iterate_values(
         for v in range(nodes - 1, -1, -1):
             best = stop[v]
             for k in range(options):
-                if option[v, k] < 0:
+                if once[v, k] == np.inf:
                     continue
-                total = cost[option[v, k]] * mass[v]
+                total = once[v, k]
                 for y in range(readings):
                     w = child[v, k, y]
                     if w >= 0:
@@ -57,14 +56,11 @@ def iterate_values(
 
 
 def choose_options(
-    option: IntArray, child: IntArray, factor: FloatArray, once: FloatArray, stop: FloatArray, value: FloatArray
+    child: IntArray, factor: FloatArray, once: FloatArray, stop: FloatArray, value: FloatArray
 ) -> LongArray:
-    """The option at each node that is best in view of the values, or -1 where stopping is.
-
-    `once[v, k]` is what asking option k costs at v by itself.
-    """
-    # Readings are added one after the other, as the kernels above do it.
-    total = np.where(option < 0, np.inf, once)
+    """The option at each node that is best in view of the values, or -1 where stopping is."""
+    # Readings are added one after the other, as `iterate_values` does it.
+    total = once.copy()
     for y in range(child.shape[2]):
         total += np.where(child[:, :, y] >= 0, factor[:, :, y] * value[child[:, :, y]], 0.0)
     best = total.argmin(axis=1)
