@@ -22,7 +22,7 @@ import numpy as np
 
 from ascertain.errors import LimitError
 from ascertain.evidence.evidence import Doubts, FlipEvidence, Step
-from ascertain.evidence.groups import Group, find_two_labels, join_groups, keep_strongest
+from ascertain.evidence.groups import Group, find_two_labels, keep_strongest, merge_groups
 from ascertain.evidence.labelling import Labelling, label_states
 from ascertain.evidence.worlds import AbstractStateWorld, Glance, cut_blocks
 from ascertain.kernels.evidence.worlds import MISSING, TILE, Listed, Room, Steps, sweep_states
@@ -132,8 +132,7 @@ class BooleanWorld(AbstractStateWorld):
                 self._note_witnesses(part)
                 yield part
         if total <= KEPT:
-            cases = dict.fromkeys(group.ran for group in kept)
-            self._left = [join_groups([group for group in kept if group.ran == ran]) for ran in cases]
+            self._left = merge_groups(kept)
 
     def _note_witnesses(self, part: Group) -> None:
         """The strongest of a part join the witnesses when these have run low."""

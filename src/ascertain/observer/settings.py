@@ -79,7 +79,7 @@ class ObserverSettings(Shown):
             if not 0 < value < 1:
                 raise TaskError(f"{name} is {value}; a number inside (0, 1) is needed")
         for action, limit in self.limits.items():
-            if action not in self.actions or limit < 0:
+            if action not in self.question.actions or limit < 0:
                 raise TaskError(f"limits: action {action} at most {limit} times: it must be one of the question's")
 
     def _check_nominal(self) -> None:
@@ -100,11 +100,6 @@ class ObserverSettings(Shown):
     @property
     def model(self) -> AbstractModel:
         return self.question.model
-
-    @property
-    def actions(self) -> tuple[Action, ...]:
-        """The actions that the question lets an experiment use."""
-        return self.question.actions
 
     @property
     def alpha_nominal(self) -> Fraction:
