@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import comb
 
@@ -18,7 +19,7 @@ from ascertain.policy import combination
 from ascertain.policy.absorption import find_fates
 from ascertain.policy.automaton import NOWHERE, Automaton, PolicyTable
 from ascertain.policy.chain import Chain, follow, tabulate
-from ascertain.policy.combination import evaluate_combination, evaluate_product
+from ascertain.policy.combination import chances_by_factor, evaluate_product, worst_case
 from ascertain.policy.enclosure import enclose
 from ascertain.policy.evaluate import cost_by_hypothesis, evaluate, value_places
 from ascertain.policy.product import LOST, Factor, Product
@@ -252,6 +253,12 @@ def products(draw: st.DrawFn, *, max_factors: int = 3) -> Product:
     return Product(tuple(factors))
 
 
+def evaluate_combination(product: Product, truth: Sequence[int]) -> tuple[Fraction, Fraction, Fraction | None]:
+    """(wrong, abstain, cost) if hypothesis `truth[i]` of each factor is true."""
+    only = [[factor[h][1]] for h, factor in zip(truth, chances_by_factor(product), strict=True)]
+    return worst_case(only, product.asks_nominal, outward=True)
+
+
 @given(products())
 def test_a_product_achieves_factor_by_factor_what_it_achieves_on_the_whole(whole: Product) -> None:
     task = whole_task(whole)
@@ -340,5 +347,3 @@ def test_a_product_that_does_not_fit_is_refused() -> None:
         Product((plain, nominal))
     with pytest.raises(ModelError, match="share an action"):
         Product((plain, plain))
-    with pytest.raises(TaskError, match="a hypothesis of each factor"):
-        evaluate_combination(Product((plain,)), [2])

@@ -23,7 +23,7 @@ from ascertain.model import Machine
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.noisy import NoisyMachine, with_flip
 from ascertain.policy.verdict import Abstained, Certified
-from ascertain.task.bank import Bank, nominal_bank, reuse_bank, uniform_bank, weighted_bank
+from ascertain.task.bank import Bank, nominal_bank, reuse_bank, scale_weights, uniform_bank, weighted_bank
 from tests.reference.evidence import Choice, Ends, e_value, every_run, least_count, trigger_value
 from tests.reference.models import enumerate_noisy
 from tests.strategies import names, noisy_machines
@@ -248,13 +248,15 @@ def test_the_least_beaten_count_is_the_first_that_satisfies_the_inequality(
     total = sum(w for w, _ in terms)
     terms = [(w / total, k) for w, k in terms]
     alpha = Fraction(1, risk + 1)
-    assert least_beaten_count(terms, flip, alpha) == least_count(terms, flip, alpha)
+    scale, shares = scale_weights([w for w, _ in terms])
+    scaled = [(share, k) for share, (_, k) in zip(shares, terms, strict=True)]
+    assert least_beaten_count(scaled, scale, flip, alpha) == least_count(terms, flip, alpha)
 
 
 def test_a_tie_is_beaten_and_the_least_more_is_not() -> None:
-    assert least_beaten_count([(Fraction(1), 2)], Fraction(1, 5), Fraction(1, 64)) == 5
-    assert least_beaten_count([(Fraction(1), 2)], Fraction(1, 5), Fraction(1, 65)) == 6
-    assert least_beaten_count([(Fraction(1), 2)], Fraction(1, 5), Fraction(10**30, 64 * 10**30 + 1)) == 6
+    assert least_beaten_count([(1, 2)], 1, Fraction(1, 5), Fraction(1, 64)) == 5
+    assert least_beaten_count([(1, 2)], 1, Fraction(1, 5), Fraction(1, 65)) == 6
+    assert least_beaten_count([(1, 2)], 1, Fraction(1, 5), Fraction(10**30, 64 * 10**30 + 1)) == 6
 
 
 @given(st.fractions(Fraction(1, 10**9), 10**9))

@@ -24,7 +24,7 @@ from ascertain.evidence.probing import (
     shortest_splitting_word,
 )
 from ascertain.evidence.worlds import AbstractWorld, ListWorld, MachineWorld
-from ascertain.kernels.evidence.probing import step_flips, weigh_flips, weigh_laws
+from ascertain.kernels.evidence.probing import Rivals, step_flips, weigh_flips, weigh_laws
 from ascertain.model import Machine
 from ascertain.model.abstract import AbstractDeterministic
 from ascertain.model.boolean import BooleanPlant, Command, Gate
@@ -195,17 +195,16 @@ def test_what_an_action_leaves_is_a_sum_over_rivals(data: st.DataObject, plant: 
     weight = np.array([data.draw(st.integers(1, 9)) / 8 for _ in rivals])
     current, left = np.array(rivals, dtype=np.uint64), np.empty(plant.num_actions)
     actions = np.arange(plant.num_actions, dtype=np.int32)
-    program = (plant.gates, plant.offset, plant.tap)
-    room, nothing = np.empty_like(current), np.empty((0, 0), dtype=np.uint8)
-    weigh_flips(*program, actions, 0.25, np.uint64(reference), current, weight, left, room, nothing)
+    together = Rivals(np.uint64(reference), current, weight)
+    weigh_flips(plant.circuit, actions, 0.25, together, left, np.empty_like(current))
     for a in range(plant.num_actions):
         after, shown = plant.step(reference, a)
         steps = [plant.step(z, a) for z in rivals]
         wanted = [w * (1 if y == shown else 0.25) for w, (_, y) in zip(weight, steps, strict=True)]
         assert left[a] == pytest.approx(sum(wanted))
-        moved, scaled = current.copy(), weight.copy()
-        assert int(step_flips(*program, a, 0.25, np.uint64(reference), moved, scaled)) == after
-        assert moved.tolist() == [z for z, _ in steps] and scaled == pytest.approx(np.array(wanted))
+        moved = Rivals(np.uint64(reference), current.copy(), weight.copy())
+        assert int(step_flips(plant.circuit, a, 0.25, moved)) == after
+        assert moved.current.tolist() == [z for z, _ in steps] and moved.weight == pytest.approx(np.array(wanted))
 
 
 @given(st.data(), noisy_machines())
@@ -216,7 +215,8 @@ def test_affinity_is_the_sum_of_roots_of_products(data: st.DataObject, machine: 
     levels, weight = tabulate_levels(machine), np.ones(len(rivals))
     left = np.empty(machine.num_actions)
     actions = np.arange(machine.num_actions, dtype=np.int32)
-    weigh_laws(levels.law, actions, affinities(levels), reference, np.array(rivals, np.uint64), weight, left)
+    together = Rivals(np.uint64(reference), np.array(rivals, np.uint64), weight)
+    weigh_laws(levels.law, actions, affinities(levels), together, left)
     for a in range(machine.num_actions):
         laws = [machine.reading_law(z, a) for z in (reference, *rivals)]
         if not all(laws):

@@ -85,7 +85,8 @@ def play(
 ) -> NaiveWorld:
     model = settings.model
     assert isinstance(model, AbstractDeterministic)
-    states = list(range(model.num_states)) if settings.states is None else list(settings.states)
+    listed = settings.question.candidates
+    states = list(range(model.num_states)) if listed is None else list(listed)
     world = NaiveWorld(model, states, *stage, settings.doubts.ran)
     for i, step in enumerate(past):
         if not step.certain:

@@ -36,7 +36,9 @@ def simulate_states(
     after = _as_states(plant, states)
     word = _as_word(plant, commands)
     readings = np.empty((word.size, after.size), dtype=np.uint8)
-    run_states(plant.gates, plant.offset, plant.tap, after, word, readings)
+    for i, c in enumerate(word):
+        run_states(plant.gates, plant.offset, after, word[i : i + 1])
+        readings[i] = after >> np.uint64(plant.tap[c]) & ONE
     return after, readings
 
 

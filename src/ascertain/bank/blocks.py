@@ -18,8 +18,8 @@ from ascertain.errors import LimitError
 from ascertain.kernels.bank.best import distance
 from ascertain.kernels.bank.blocks import (
     Paths,
+    Shape,
     append_children,
-    finish_children,
     move_paths,
     record_block,
     record_paths,
@@ -84,8 +84,8 @@ class AbstractBlock(ABC):
         self.paths = paths
 
     @abstractmethod
-    def replaced(self, t: int, w: int) -> Self:
-        """These paths after word w at position t."""
+    def replaced(self, t: int, w: int, last: int) -> Self:
+        """These paths after word w at position t and then what was sent, up to position `last`."""
 
     @abstractmethod
     def advance(self, first: int, last: int) -> None:
@@ -99,10 +99,6 @@ class AbstractBlock(ABC):
     def record(self, replaced: int) -> None:
         """Note the endpoints of the paths, each with that many replacements."""
 
-    @abstractmethod
-    def finish(self, t: int, replaced: int) -> None:
-        """Replace by every alternative at position t in turn, follow what was sent to the end, record the endpoints."""
-
 
 @final
 class SlicedBlock(AbstractBlock):
@@ -110,9 +106,8 @@ class SlicedBlock(AbstractBlock):
 
     def __init__(self, work: Exploration, room: int, paths: int = 0) -> None:
         super().__init__(work, paths)
-        self.num_bits = len(work.operation.model.bits)
-        self.mis_rows = work.num_trusted.bit_length()
-        rows = self.num_bits + self.mis_rows + work.num_ordinary.bit_length()
+        self.shape = Shape(len(work.operation.model.bits), work.num_trusted.bit_length())
+        rows = sum(self.shape) + work.num_ordinary.bit_length()
         work.claim(8 * rows * -(-room // 64))
         self.block: WordArray = np.zeros((rows, -(-room // 64)), dtype=np.uint64)
 
@@ -120,51 +115,32 @@ class SlicedBlock(AbstractBlock):
     def begin(cls, work: Exploration) -> Self:
         """The path that has done nothing yet."""
         root = cls(work, 1, 1)
-        for bit in range(root.num_bits):
+        for bit in range(root.shape.num_bits):
             root.block[bit] = work.operation.start >> bit & 1
         return root
 
-    def replaced(self, t: int, w: int) -> Self:
+    def replaced(self, t: int, w: int, last: int) -> Self:
         child = type(self)(self.work, self.paths, self.paths)
-        replace_block(self.work.tables, *self._shape, self.block, self._width, t, w, child.block)
-        self.work.model_steps += self.paths * self.work.steps(w)
+        replace_block(self.work.tables, self.shape, self.block, self._width, t, w, last, child.block)
+        self.work.model_steps += self.paths * (self.work.steps(w) + last - t - 1)
         return child
 
     def advance(self, first: int, last: int) -> None:
-        run_block(self.work.tables, *self._shape, self.block, self._width, first, last)
+        run_block(self.work.tables, self.shape, self.block, self._width, first, last)
         self.work.model_steps += self.paths * (last - first)
 
     def adopt(self, root: AbstractBlock, t: int) -> None:
         assert isinstance(root, SlicedBlock)
         one = np.empty((len(self.block), 1), dtype=np.uint64)
-        self.paths = append_children(self.work.tables, *self._shape, root.block, t, self.block, self.paths, one)
+        self.paths = append_children(self.work.tables, self.shape, root.block, t, self.block, self.paths, one)
         self.work.model_steps += sum(map(self.work.steps, self.work.words(t)))
 
     def record(self, replaced: int) -> None:
         work, pair = self.work, np.empty((2, 64), dtype=np.uint64)
         so = work.miss(replaced)
-        while not record_block(self.block, self.paths, *self._shape, so, *work.flips, pair, work.endpoints.best):
+        while not record_block(self.block, self.paths, self.shape, so, *work.flips, pair, work.endpoints.best):
             work.endpoints.grow()
         work.evaluations += self.paths
-
-    def finish(self, t: int, replaced: int) -> None:
-        work, words, pair = self.work, self.work.words(t), np.empty((2, 64), dtype=np.uint64)
-        child = type(self)(work, self.paths)
-        so, w = work.miss(replaced), words.start
-        while True:
-            w = finish_children(
-                work.tables, *self._shape, self.block, self.paths, t, w, so, *work.flips, child.block, pair,
-                work.endpoints.best,
-            )  # fmt: skip
-            if w == words.stop:
-                break
-            work.endpoints.grow()
-        work.evaluations += self.paths * len(words)
-        work.model_steps += self.paths * sum(work.steps(w) + work.length - t - 1 for w in words)
-
-    @property
-    def _shape(self) -> tuple[int, int]:
-        return self.num_bits, self.mis_rows
 
     @property
     def _width(self) -> int:
@@ -189,9 +165,10 @@ class ListedBlock(AbstractBlock):
         """The path that has done nothing yet."""
         return cls(work, 1, 1)
 
-    def replaced(self, t: int, w: int) -> Self:
+    def replaced(self, t: int, w: int, last: int) -> Self:
         child = type(self)(self.work, self.paths)
         child.paths = self._move(self, t, w, child, 0)
+        child.advance(t + 1, last)
         return child
 
     def advance(self, first: int, last: int) -> None:
@@ -209,12 +186,6 @@ class ListedBlock(AbstractBlock):
         while not record_paths(self.list, self.paths, so, *work.flips, work.endpoints.best):
             work.endpoints.grow()
         work.evaluations += self.paths
-
-    def finish(self, t: int, replaced: int) -> None:
-        for w in self.work.words(t):
-            child = self.replaced(t, w)
-            child.advance(t + 1, self.work.length)
-            child.record(replaced)
 
     def _move(self, source: ListedBlock, t: int, w: int, target: ListedBlock, end: int) -> int:
         self.work.model_steps += source.paths * self.work.steps(w)

@@ -100,15 +100,7 @@ def calibration_data(calibration: Calibration) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "made_by": calibration.made_by,
-        "settings": calibration.settings,
-        "settings_hash": calibration.settings_hash,
-        "compiler": calibration.compiler,
-        "seeds": list(calibration.seeds),
-        "strata": list(calibration.strata),
-        "blocks": list(calibration.blocks),
-        "ranks": [list(row) for row in calibration.ranks],
-        "place": calibration.place,
+        **{made_from.name: getattr(calibration, made_from.name) for made_from in fields(calibration)},
         "shells": whole.shells,
         "coverage": str(whole.coverage),
         "per_stratum": [

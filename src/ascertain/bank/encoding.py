@@ -33,7 +33,6 @@ def encode(operation: Operation) -> Tables:
         gates=model.gates if boolean else none,
         offset=model.offset if boolean else nothing,
         tap=model.tap if boolean else nothing,
-        no_readings=np.empty((0, 0), dtype=np.uint8),
         successor=none if boolean else model.successor,
         behaviour=none if boolean else model.behaviour,
         likely=_likeliest(model.laws, len(model.readings))
@@ -47,7 +46,7 @@ def encode(operation: Operation) -> Tables:
         commands=np.array([c for word in words for c in word], dtype=np.int32),
     )
     for name, array in tables._asdict().items():
-        if name not in ("is_boolean", "no_readings"):  # the second is one that `run_states` may write on
+        if name != "is_boolean":
             array.setflags(write=False)
     return tables
 

@@ -136,13 +136,14 @@ class Merger:
         if self.peak_bytes:
             copy_layer(self._here, here)
         self._here, self._there = here, self._make(size)
-        self._room = Room(
-            slot=np.empty(2 * size, dtype=np.int32),
-            tile=np.empty(TILE, dtype=np.uint64),
-            flags=np.empty(TILE, dtype=np.uint8),
-            done=self.done,
-        )
+        self._room = make_room(2 * size, self.done)
         self.peak_bytes = max(self.peak_bytes, fresh + kept)
+
+
+def make_room(slots: int, done: LongArray) -> Room:
+    """Room to work in, with so many slots of a hash table; the work is counted in `done`."""
+    tile, flags = np.empty(TILE, dtype=np.uint64), np.empty(TILE, dtype=np.uint8)
+    return Room(np.empty(slots, dtype=np.int32), tile, flags, done)
 
 
 def layer_bytes(merger: Merger, size: int) -> int:

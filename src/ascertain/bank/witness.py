@@ -16,10 +16,10 @@ from typing import final
 import numpy as np
 
 from ascertain.bank.encoding import encode, list_words
-from ascertain.bank.layers import MEMORY_LIMIT, Merger, Ranked, layer_bytes, rank_layer
+from ascertain.bank.layers import MEMORY_LIMIT, Merger, Ranked, layer_bytes, make_room, rank_layer
 from ascertain.bank.operation import Operation, Replacement
 from ascertain.kernels.bank.merge import Layer
-from ascertain.kernels.bank.steps import CONTRADICTED, TILE
+from ascertain.kernels.bank.steps import CONTRADICTED
 from ascertain.kernels.bank.trace import Trails, trace_back
 from ascertain.types import State
 
@@ -73,9 +73,7 @@ class _Tracer:
         length, number = merger.operation.length, trails.state.size
         affordable = memory_limit // (4 * layer_bytes(merger, merger.largest))
         self.fan = max(2, min(isqrt(length - 1) + 1, affordable))
-        self.slot = np.empty(max(4, 1 << (2 * number).bit_length()), dtype=np.int32)
-        self.tile = np.empty(TILE, dtype=np.uint64)
-        self.flags = np.empty(TILE, dtype=np.uint8)
+        self.room = make_room(max(4, 1 << (2 * number).bit_length()), merger.done)
         self.replaced: list[list[Replacement]] = [[] for _ in range(number)]
         self.wrong: list[list[int]] = [[] for _ in range(number)]
         self.words = list_words(merger.operation)
@@ -108,7 +106,7 @@ class _Tracer:
 
     def _step(self, layer: Layer, t: int) -> None:
         trails, num_commands = self.trails, len(self.merger.operation.model.actions)
-        found = trace_back(self.merger.tables, t, layer, trails, self.slot, self.tile, self.flags)
+        found = trace_back(self.merger.tables, t, layer, trails, self.room)
         assert found == trails.state.size, "a path has no beginning"
         trails.state[:] = layer.state[trails.entry]
         for i in np.flatnonzero(trails.word >= num_commands).tolist():

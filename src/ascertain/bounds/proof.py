@@ -181,7 +181,7 @@ def prove(solved: LinearSolution) -> ProgramProof:
     ways.append(_fine(2.0 ** (FINE_BITS - math.ceil(math.log2(largest)))))
     proofs = [round_multipliers(solved, way) for way in ways]
     if not solved.feasible:
-        proofs += [settle_potentials(solved, way) for way in ways]
+        proofs += [round_multipliers(solved, way, settled=True) for way in ways]
     return max(proofs, key=lambda proof: math.inf if proof.value is None else proof.value)
 
 
@@ -194,31 +194,15 @@ def _fine(scale: float) -> RoundingRule:
     return lambda v: Fraction(round(v * scale)) / whole
 
 
-def round_multipliers(solved: LinearSolution, way: RoundingRule) -> ProgramProof:
-    """The proof that all multipliers give, each rounded by itself."""
+def round_multipliers(solved: LinearSolution, way: RoundingRule, *, settled: bool = False) -> ProgramProof:
+    """The proof that all multipliers give, each rounded by itself; `settled`, once potentials are computed exactly."""
     truths: list[TruthProof] = []
     for i, graph in enumerate(solved.program.graphs):
-        rivals = tuple(
-            RivalProof(
-                known.hypothesis,
-                known.base,
-                used_cuts(solved, i, r, way),
-                way(solved.variation[i][r]),
-                tuple(way(v) for v in solved.coupled[i][r]),
-            )
-            for r, known in enumerate(graph.rivals)
-        )
-        truths.append(weigh_truth(solved.program, graph, tuple(way(v) for v in solved.potential[i]), rivals))
-    return combine_truths(solved.program, truths)
-
-
-def settle_potentials(solved: LinearSolution, way: RoundingRule) -> ProgramProof:
-    """The proof that these multipliers give once potentials are exact."""
-    truths: list[TruthProof] = []
-    for i, graph in enumerate(solved.program.graphs):
-        inside = edges_in_cycles(graph)
-        rivals = tuple(_settle_rival(solved, i, r, way, inside) for r in range(len(graph.rivals)))
-        potential = longest_paths(graph, edge_loads(graph, rivals))
+        inside = edges_in_cycles(graph) if settled else None
+        rivals = tuple(_round_rival(solved, i, r, way, inside) for r in range(len(graph.rivals)))
+        potential = tuple(way(v) for v in solved.potential[i])
+        if settled:
+            potential = longest_paths(graph, edge_loads(graph, rivals))
         truths.append(weigh_truth(solved.program, graph, potential, rivals))
     return combine_truths(solved.program, truths)
 
@@ -236,16 +220,17 @@ def edges_in_cycles(graph: JointGraph) -> BoolArray:
     return part[graph.source] == part[graph.target]
 
 
-def _settle_rival(solved: LinearSolution, i: int, r: int, way: RoundingRule, inside: BoolArray) -> RivalProof:
-    """Multipliers of one rival whose load vanishes on these edges."""
+def _round_rival(solved: LinearSolution, i: int, r: int, way: RoundingRule, inside: BoolArray | None) -> RivalProof:
+    """Multipliers of one rival, each rounded by itself; where edges are given, such that its load vanishes on them."""
     graph = solved.program.graphs[i]
     known = graph.rivals[r]
-    cuts = used_cuts(solved, i, r, way)
+    cuts, z = used_cuts(solved, i, r, way), way(solved.variation[i][r])
+    if inside is None:
+        return RivalProof(known.hypothesis, known.base, cuts, z, tuple(way(v) for v in solved.coupled[i][r]))
     # A KL row whose rival has KL on a cycle (or in the free node, which is one) cannot be used: its load is positive.
     if total_multiplier(cuts) and (graph.is_cut or any(graph.divergence(r, int(e)) for e in np.flatnonzero(inside))):
         cuts = ()
     x = [Fraction(0) if inside[e] else way(solved.capacity[i][r, e]) for e in range(len(graph.source))]
-    z = way(solved.variation[i][r])
     return RivalProof(known.hypothesis, known.base, cuts, z, coupled_values(graph, r, z, x))
 
 

@@ -77,9 +77,8 @@ class SeparatingBeliefs(AbstractRule):
     def _tell(self, one: Weights, other: Weights) -> ReadingWord | None:
         """A shortest allowed word that tells two beliefs apart; None where none is found within the limits."""
         try:
-            if self.model.is_total:
-                return first_difference(self._span, one, other)
-            return self._pairs.compare(make_belief(one), make_belief(other)).word
+            beliefs = make_belief(one), make_belief(other)
+            return self._span.separating_word(*beliefs) if self.model.is_total else self._pairs.compare(*beliefs).word
         except LimitError:
             return None
 
@@ -113,12 +112,3 @@ def part_removed(table: IntegerModel, leader: Weights, rivals: Sequence[Weights]
 def root(number: int) -> int:
     """The root in units of 2^-64, rounded down."""
     return math.isqrt(number << 128)
-
-
-def first_difference(span: WordSpan, one: Weights, other: Weights) -> ReadingWord | None:
-    """The first word of a basis to which two beliefs give different probabilities; beliefs are taken up to a factor."""
-    mine, theirs = sum(one.values()), sum(other.values())
-    for word, vector in zip(span.words, span.vectors, strict=True):
-        if theirs * sum(w * vector[s] for s, w in one.items()) != mine * sum(w * vector[s] for s, w in other.items()):
-            return word
-    return None

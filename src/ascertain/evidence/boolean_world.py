@@ -22,13 +22,13 @@ import numpy as np
 
 from ascertain.errors import LimitError
 from ascertain.evidence.evidence import Doubts, FlipEvidence, Step
-from ascertain.evidence.groups import Group, find_two_labels, join_groups, keep_strongest
+from ascertain.evidence.groups import Group, find_two_labels, keep_strongest, merge_groups
 from ascertain.evidence.labelling import Labelling, label_states
 from ascertain.evidence.worlds import AbstractStateWorld, Glance, cut_blocks
-from ascertain.kernels.evidence.worlds import MISSING, TILE, sweep_states
+from ascertain.kernels.evidence.worlds import MISSING, TILE, Listed, Room, Steps, sweep_states
 from ascertain.model.boolean import BooleanPlant
 from ascertain.task.bank import Bank
-from ascertain.types import BoolArray, IntArray, LongArray, WordArray
+from ascertain.types import BoolArray, IntArray, WordArray
 
 MAX_WORLD_BITS = 30
 """A sweep takes time in proportion to the states: for 64 readings some 13 ms with 24 bits, about a second with 30."""
@@ -132,8 +132,7 @@ class BooleanWorld(AbstractStateWorld):
                 self._note_witnesses(part)
                 yield part
         if total <= KEPT:
-            cases = dict.fromkeys(group.ran for group in kept)
-            self._left = [join_groups([group for group in kept if group.ran == ran]) for ran in cases]
+            self._left = merge_groups(kept)
 
     def _note_witnesses(self, part: Group) -> None:
         """The strongest of a part join the witnesses when these have run low."""
@@ -143,62 +142,38 @@ class BooleanWorld(AbstractStateWorld):
             self._witnesses = keep_strongest([*self._witnesses, fresh], MAX_WITNESSES)
 
     def _sweep_case(self, history: list[Step], ran: tuple[bool, ...]) -> Iterator[Group]:
-        plant = self._plant
-        commands, readings = _encode(history, ran)
+        num_bits = self._plant.num_bits
         # No count exceeds the number of readings, so a threshold beyond it is as good as the next one.
         threshold = np.minimum(np.array(self._thresholds, dtype=np.int64), len(history) + 1)
         num_planes = max(int(threshold[-1]) - 1, 0).bit_length() if len(history) else 0
-        num_words = max(1, (1 << plant.num_bits) // 64)
-        room = _Room(plant.num_bits, num_planes, 2 * min(PART_WORDS, num_words))
+        num_words = max(1, (1 << num_bits) // 64)
+        steps = Steps(self._plant.circuit, *_encode(history, ran), threshold)
+        capacity = 64 * 2 * min(PART_WORDS, num_words)
+        room = _make_room(num_bits, num_planes, capacity)
         size = 0
         for first in range(0, num_words, PART_WORDS):
-            self.world_steps += len(history) * min(64 * PART_WORDS, (1 << plant.num_bits) - 64 * first)
-            size += sweep_states(
-                plant.gates,
-                plant.offset,
-                plant.tap,
-                plant.num_bits,
-                commands,
-                readings,
-                threshold,
-                num_planes,
-                first,
-                min(PART_WORDS, num_words - first),
-                room.tile,
-                room.planes,
-                room.word,
-                room.kept,
-                room.block,
-                room.hypothesis[size:],
-                room.current[size:],
-                room.count[size:],
-            )
+            self.world_steps += len(history) * min(64 * PART_WORDS, (1 << num_bits) - 64 * first)
+            size = sweep_states(steps, room, first, min(PART_WORDS, num_words - first), size)
             # Whatever is left of the next part fits as long as half of the room is free.
-            if size > room.capacity // 2 or first + PART_WORDS >= num_words:
-                yield room.listed(ran, size, 1 << plant.num_bits)
+            if size > capacity // 2 or first + PART_WORDS >= num_words:
+                hypothesis, current, count = room.listed
+                # In a plant of fewer than 6 bits a word holds states that are not there.
+                kept = np.flatnonzero(hypothesis[:size] < 1 << num_bits)
+                yield Group(ran, hypothesis[kept], current[kept], count[kept])
                 size = 0
 
 
-@final
-class _Room:
+def _make_room(num_bits: int, num_planes: int, capacity: int) -> Room:
     """The arrays that one sweep works in: room for what is left of two parts, should that be all of them."""
-
-    def __init__(self, num_bits: int, num_planes: int, num_words: int) -> None:
-        self.capacity = 64 * num_words
-        self.tile: WordArray = np.empty((num_bits, TILE), dtype=np.uint64)
-        self.planes: WordArray = np.empty((num_planes + 2, TILE), dtype=np.uint64)
-        self.word: IntArray = np.empty(TILE, dtype=np.int32)
-        self.kept: IntArray = np.empty(TILE, dtype=np.int32)
-        self.block: WordArray = np.empty(64, dtype=np.uint64)
-        self.hypothesis: WordArray = np.empty(self.capacity + 1, dtype=np.uint64)
-        self.current: WordArray = np.empty(self.capacity + 1, dtype=np.uint64)
-        self.count: LongArray = np.empty(self.capacity + 1, dtype=np.int64)
-
-    def listed(self, ran: tuple[bool, ...], size: int, num_states: int) -> Group:
-        """A copy of what the sweep wrote; in a plant of fewer than 6 bits a word holds states that are not there."""
-        hypothesis = self.hypothesis[:size]
-        kept = np.flatnonzero(hypothesis < num_states)
-        return Group(ran, hypothesis[kept], self.current[kept], self.count[kept])
+    hypothesis, current = np.empty((2, capacity + 1), dtype=np.uint64)
+    return Room(
+        tile=np.empty((num_bits, TILE), dtype=np.uint64),
+        planes=np.empty((num_planes + 2, TILE), dtype=np.uint64),
+        word=np.empty(TILE, dtype=np.int32),
+        kept=np.empty(TILE, dtype=np.int32),
+        block=np.empty(64, dtype=np.uint64),
+        listed=Listed(hypothesis, current, np.empty(capacity + 1, dtype=np.int64)),
+    )
 
 
 def _encode(history: list[Step], ran: tuple[bool, ...]) -> tuple[IntArray, IntArray]:

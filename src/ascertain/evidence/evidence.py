@@ -35,7 +35,7 @@ import numpy as np
 
 from ascertain.errors import TaskError
 from ascertain.evidence.groups import Group, double_group, start_group
-from ascertain.kernels.evidence.worlds import MISSING, filter_states
+from ascertain.kernels.evidence.worlds import MISSING, Steps, filter_states
 from ascertain.kernels.model.boolean import ONE, run_states
 from ascertain.model.boolean import BooleanPlant
 from ascertain.task.bank import Bank, scale_weights
@@ -178,7 +178,7 @@ class FlipEvidence(AbstractStateEvidence):
 
     def take(self, step: Step) -> None:
         plant, moved, command = self.plant, self._current.astype(np.uint64), np.array([step.action], dtype=np.int32)
-        run_states(plant.gates, plant.offset, plant.tap, moved, command, np.empty((0, 0), dtype=np.uint8))
+        run_states(plant.gates, plant.offset, moved, command)
         if not step.certain:
             self._double(moved)
             self._scale_weights()
@@ -191,19 +191,13 @@ class FlipEvidence(AbstractStateEvidence):
 
     def filter(self, group: Group, step: Step, start_of: StartOf, keep_all: bool = False) -> list[Group]:
         del start_of  # counts are exact, so that nothing is computed again
-        hypothesis, current, count = group.hypothesis.copy(), group.current.copy(), group.penalty.copy()
-        size = filter_states(
-            self.plant.gates,
-            self.plant.offset,
-            self.plant.tap,
+        steps = Steps(
+            self.plant.circuit,
             np.array([step.action], dtype=np.int32),
             np.array([MISSING if step.reading is None else step.reading], dtype=np.int32),
             np.array([NEVER if keep_all else self._threshold], dtype=np.int64),
-            hypothesis,
-            current,
-            count,
         )
-        moved = Group(group.ran, hypothesis[:size], current[:size], count[:size])
+        moved = group.filtered(lambda listed: filter_states(steps, listed))
         return [moved] if step.certain else double_group(group, moved.current)
 
     @property
@@ -254,20 +248,14 @@ class FlipEvidence(AbstractStateEvidence):
             yield share, least + k
 
     def _find_threshold(self) -> int:
-        return _least_beaten(list(self._terms()), self._scale, self.plant.flip, self.alpha)
+        return least_beaten_count(list(self._terms()), self._scale, self.plant.flip, self.alpha)
 
 
-def least_beaten_count(terms: Sequence[tuple[Fraction, int]], flip: Fraction, alpha: Fraction) -> int:
-    """The least k with r^k <= alpha * sum of w r^(k_c), where r = flip / (1 - flip); NEVER when there is none."""
-    scale, shares = scale_weights([w for w, _ in terms])
-    return _least_beaten([(share, k) for share, (_, k) in zip(shares, terms, strict=True)], scale, flip, alpha)
+def least_beaten_count(terms: Sequence[tuple[int, int]], scale: int, flip: Fraction, alpha: Fraction) -> int:
+    """The least k with r^k <= alpha * sum of w r^(k_c), where r = flip / (1 - flip); NEVER when there is none.
 
-
-def _least_beaten(terms: Sequence[tuple[int, int]], scale: int, flip: Fraction, alpha: Fraction) -> int:
-    """`least_beaten_count` of weights that were multiplied by `scale`.
-
-    Exact: counts are taken relative to the least one, and both sides are multiplied up to integers. Logarithms only
-    guess where to begin.
+    The terms are (w * scale, k_c). Exact: counts are taken relative to the least one, and both sides are multiplied up
+    to integers. Logarithms only guess where to begin.
     """
     if flip == 0:
         return 1 if any(k == 0 for _, k in terms) else NEVER

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
+from ascertain.kernels.evidence.worlds import Listed
 from ascertain.types import BoolArray, LongArray, WordArray
 
 
@@ -28,6 +29,12 @@ class Group:
     def only(self, kept: BoolArray | LongArray | slice) -> Group:
         """The hypotheses that a mask, a list of positions or a slice picks out."""
         return Group(self.ran, self.hypothesis[kept], self.current[kept], self.penalty[kept])
+
+    def filtered(self, kernel: Callable[[Listed], int]) -> Group:
+        """What a kernel leaves, which is given a copy, moves what is left to the front and returns how many."""
+        listed = Listed(self.hypothesis.copy(), self.current.copy(), self.penalty.copy())
+        size = kernel(listed)
+        return Group(self.ran, listed.hypothesis[:size], listed.current[:size], listed.penalty[:size])
 
 
 def start_group(states: WordArray) -> Group:
@@ -61,29 +68,27 @@ def keep_strongest(groups: list[Group], limit: int) -> list[Group]:
     """The `limit` hypotheses of least penalty among all groups; of equals the first of the first group."""
     groups = [group for group in groups if group.size]
     if sum(group.size for group in groups) <= limit:
-        return _merged(groups)
+        return merge_groups(groups)
     penalty = np.concatenate([group.penalty for group in groups])
     hypothesis = np.concatenate([group.hypothesis for group in groups])
     kept = np.zeros(penalty.size, dtype=np.bool_)
     kept[np.lexsort((hypothesis, penalty))[:limit]] = True
     ends = np.cumsum([group.size for group in groups])
     parts = np.split(kept, ends[:-1])
-    return _merged([group.only(part) for group, part in zip(groups, parts, strict=True) if part.any()])
+    return merge_groups([group.only(part) for group, part in zip(groups, parts, strict=True) if part.any()])
 
 
-def _merged(groups: list[Group]) -> list[Group]:
+def merge_groups(groups: list[Group]) -> list[Group]:
     """One group for each way that the doubts may have gone."""
     by_case: dict[tuple[bool, ...], list[Group]] = {}
     for group in groups:
         by_case.setdefault(group.ran, []).append(group)
-    return [part[0] if len(part) == 1 else join_groups(part) for part in by_case.values()]
-
-
-def join_groups(parts: list[Group]) -> Group:
-    """Groups that agree about the doubts, as one."""
-    return Group(
-        parts[0].ran,
-        np.concatenate([part.hypothesis for part in parts]),
-        np.concatenate([part.current for part in parts]),
-        np.concatenate([part.penalty for part in parts]),
-    )
+    return [
+        Group(
+            ran,
+            np.concatenate([part.hypothesis for part in parts]),
+            np.concatenate([part.current for part in parts]),
+            np.concatenate([part.penalty for part in parts]),
+        )
+        for ran, parts in by_case.items()
+    ]

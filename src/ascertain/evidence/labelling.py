@@ -51,9 +51,7 @@ def label_bits(plant: BooleanPlant, bits: Sequence[int], about: Subject = "start
         raise TaskError(f"the bits {tuple(bits)} must be distinct and in 0 .. {plant.num_bits - 1}, at least one")
     mask = np.uint64(sum(1 << b for b in bits))
     return Labelling(
-        lambda states: states & mask,
-        lambda code: " ".join(f"{plant.bits[b]}={code >> b & 1}" for b in bits),
-        about,
+        lambda states: states & mask, lambda code: " ".join(f"{plant.bits[b]}={code >> b & 1}" for b in bits), about
     )
 
 

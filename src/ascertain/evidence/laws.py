@@ -173,23 +173,10 @@ class LawEvidence(AbstractStateEvidence):
         return double_group(group, after)
 
     def _drop_beaten(self, group: Group, action: Action, cost: LongArray, start_of: StartOf) -> Group:
-        levels = self.levels
-        hypothesis, current, penalty = group.hypothesis.copy(), group.current.copy(), group.penalty.copy()
-        unclear = np.empty(group.size, dtype=np.bool_)
-        size = filter_laws(
-            levels.successor,
-            levels.law,
-            action,
-            cost,
-            self.threshold,
-            self.doubtful,
-            hypothesis,
-            current,
-            penalty,
-            unclear,
-        )
-        left = Group(group.ran, hypothesis[:size], current[:size], penalty[:size])
-        return self._settle(left, np.flatnonzero(unclear[:size]), start_of)
+        levels, threshold = self.levels, self.threshold
+        left = group.filtered(lambda listed: filter_laws(levels.successor, levels.law, action, cost, threshold, listed))
+        # What comes near the threshold is for rationals to decide.
+        return self._settle(left, np.flatnonzero(left.penalty >= self.doubtful), start_of)
 
     def _add_penalties(self, group: Group, step: Step) -> Group:
         """Drop nothing: what cannot have shown the reading, or lacks the action, is at NEVER."""

@@ -31,10 +31,10 @@ from ascertain.evidence.evidence import Step
 from ascertain.evidence.groups import Group
 from ascertain.evidence.laws import UNIT, LawLevels, tabulate_levels
 from ascertain.evidence.worlds import AbstractWorld
-from ascertain.kernels.evidence.probing import step_flips, weigh_flips, weigh_laws
+from ascertain.kernels.evidence.probing import Rivals, step_flips, weigh_flips, weigh_laws
 from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, AbstractModel
 from ascertain.model.boolean import BooleanPlant
-from ascertain.types import UNDEFINED, Action, BoolArray, FloatArray, IntArray, LongArray, State, WordArray
+from ascertain.types import UNDEFINED, Action, BoolArray, FloatArray, IntArray, LongArray, State
 
 _LEAST = 1e-300
 """Stands for no weight at all, so that its logarithm is a number; less than every weight that matters."""
@@ -150,7 +150,7 @@ class Separating(AbstractRule):
         weight = self._split.weigh(np.concatenate([group.penalty for group in rivals]))
         cost = dict(zip(self.actions, self.cost, strict=True))
         search = _WordSearch(self._split, actions, [float(cost[a]) for a in actions], float(weight.sum()), possible)
-        search.extend(reference, current, weight, (), 0.0, self.depth, self.breadth)
+        search.extend(Rivals(np.uint64(reference), current, weight), (), 0.0, self.depth, self.breadth)
         if search.gain > _SPLITS:
             return actions[search.word[0]]
         # No word within reach splits anything: go where the reference and its strongest rival differ.
@@ -169,12 +169,7 @@ class _WordSearch:
     """Words searched depth first, at each level through the actions that gain most."""
 
     def __init__(
-        self,
-        split: _Flips | _Laws,
-        actions: tuple[Action, ...],
-        cost: list[float],
-        total: float,
-        allowed: BoolArray,
+        self, split: _Flips | _Laws, actions: tuple[Action, ...], cost: list[float], total: float, allowed: BoolArray
     ) -> None:
         self.split, self.total = split, total
         self.actions, self.cost = np.array(actions, dtype=np.int32), np.array(cost)
@@ -182,20 +177,11 @@ class _WordSearch:
         """Whether each action may be done now; later ones are judged by the rivals looked at."""
         self.gain, self.word = 0.0, (0,)
 
-    def extend(
-        self,
-        reference: State,
-        current: WordArray,
-        weight: FloatArray,
-        word: tuple[int, ...],
-        paid: float,
-        depth: int,
-        breadth: int,
-    ) -> None:
+    def extend(self, rivals: Rivals, word: tuple[int, ...], paid: float, depth: int, breadth: int) -> None:
         """Try every action next and go on from the best; a word counts when full or when it leaves nothing."""
         # left[i] is the total weight after action i, negative where a rival lacks it. What a word gains is the
         # logarithm of what it divides the total by, over its cost.
-        left = self.split.left(self.actions, reference, current, weight)
+        left = self.split.left(self.actions, rivals)
         no_use = (left < 0) if word else (left < 0) | ~self.allowed
         gain = np.where(no_use, -1.0, -np.log(np.maximum(left, _LEAST) / self.total) / (paid + self.cost))
         order = [int(i) for i in np.argsort(-gain, kind="stable") if gain[i] >= 0][:breadth]
@@ -203,8 +189,8 @@ class _WordSearch:
             self.gain, self.word = float(gain[order[0]]), (*word, order[0])
         if depth > 1:
             for i in order:
-                after = self.split.step(int(self.actions[i]), reference, current, weight)
-                self.extend(*after, (*word, i), paid + float(self.cost[i]), depth - 1, max(1, breadth // 2))
+                after = self.split.step(int(self.actions[i]), rivals)
+                self.extend(after, (*word, i), paid + float(self.cost[i]), depth - 1, max(1, breadth // 2))
 
 
 @final
@@ -212,7 +198,7 @@ class _Flips:
     """Rivals on a Boolean plant."""
 
     def __init__(self, plant: BooleanPlant) -> None:
-        self.plant = plant
+        self.circuit = plant.circuit
         f = float(plant.flip)
         self.affinity = 2 * math.sqrt(f * (1 - f))
         self.root = math.sqrt(f / (1 - f))
@@ -220,20 +206,14 @@ class _Flips:
     def weigh(self, penalty: LongArray) -> FloatArray:
         return self.root ** (penalty - penalty.min()).astype(np.float64)
 
-    def left(self, actions: IntArray, reference: State, current: WordArray, weight: FloatArray) -> FloatArray:
-        left, room = np.empty(actions.size), np.empty_like(current)
-        p, nothing = self.plant, np.empty((0, 0), dtype=np.uint8)
-        weigh_flips(
-            p.gates, p.offset, p.tap, actions, self.affinity, np.uint64(reference), current, weight, left, room, nothing
-        )
+    def left(self, actions: IntArray, rivals: Rivals) -> FloatArray:
+        left = np.empty(actions.size)
+        weigh_flips(self.circuit, actions, self.affinity, rivals, left, np.empty_like(rivals.current))
         return left
 
-    def step(
-        self, a: Action, reference: State, current: WordArray, weight: FloatArray
-    ) -> tuple[State, WordArray, FloatArray]:
-        p, current, weight = self.plant, current.copy(), weight.copy()
-        after = step_flips(p.gates, p.offset, p.tap, a, self.affinity, np.uint64(reference), current, weight)
-        return int(after), current, weight
+    def step(self, a: Action, rivals: Rivals) -> Rivals:
+        moved = Rivals(rivals.reference, rivals.current.copy(), rivals.weight.copy())
+        return moved._replace(reference=np.uint64(step_flips(self.circuit, a, self.affinity, moved)))
 
 
 @final
@@ -247,17 +227,16 @@ class _Laws:
     def weigh(self, penalty: LongArray) -> FloatArray:
         return np.exp((penalty.min() - penalty) / (2 * UNIT))
 
-    def left(self, actions: IntArray, reference: State, current: WordArray, weight: FloatArray) -> FloatArray:
+    def left(self, actions: IntArray, rivals: Rivals) -> FloatArray:
         left = np.empty(actions.size)
-        weigh_laws(self.levels.law, actions, self.affinity, reference, current, weight, left)
+        weigh_laws(self.levels.law, actions, self.affinity, rivals, left)
         return left
 
-    def step(
-        self, a: Action, reference: State, current: WordArray, weight: FloatArray
-    ) -> tuple[State, WordArray, FloatArray]:
-        law, successor = self.levels.law, self.levels.successor
+    def step(self, a: Action, rivals: Rivals) -> Rivals:
+        reference, current, weight = rivals
+        law, after = self.levels.law, self.levels.successor[:, a]
         affinity = self.affinity[law[reference, a], law[current, a]]
-        return int(successor[reference, a]), successor[current, a].astype(np.uint64), weight * affinity
+        return Rivals(np.uint64(after[reference]), after[current].astype(np.uint64), weight * affinity)
 
 
 @singledispatch

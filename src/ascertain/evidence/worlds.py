@@ -276,18 +276,8 @@ def _(model: BooleanPlant, bank: Bank, alpha: Fraction, doubts: Doubts | None) -
 class _AbstractListed(AbstractStateWorld):
     """What worlds that hold every hypothesis in a list have in common."""
 
-    def __init__(
-        self,
-        model: AbstractDeterministic,
-        states: WordArray,
-        bank: Bank,
-        alpha: Fraction,
-        labelling: Labelling,
-        doubts: Doubts | None,
-    ) -> None:
-        super().__init__(model, make_evidence(model, bank, alpha, doubts), labelling)
-        self._initial = states
-        self._groups = [start_group(states)]
+    _initial: WordArray
+    """Hypothesis h began in `_initial[h]`."""
 
     def _restart(self) -> None:
         self._groups = [start_group(self._initial)]
@@ -333,7 +323,9 @@ class ListWorld(_AbstractListed):
         listed = [int(z) for z in states]
         if not listed or min(listed) < 0 or max(listed) >= model.num_states:
             raise TaskError(f"a world lists states in 0 .. {model.num_states - 1}, at least one")
-        super().__init__(model, np.array(listed, dtype=np.uint64), bank, alpha, labelling or label_states(), doubts)
+        super().__init__(model, make_evidence(model, bank, alpha, doubts), labelling or label_states())
+        self._initial = np.array(listed, dtype=np.uint64)
+        self._restart()
 
 
 @final
@@ -354,4 +346,6 @@ class MachineWorld(_AbstractListed):
                 f"the machine has {model.num_states} states; worlds of at most {MAX_WORLD_STATES} are filtered"
             )
         labels = labelling or label_states(lambda code: model.states[code])
-        super().__init__(model, np.arange(model.num_states, dtype=np.uint64), bank, alpha, labels, doubts)
+        super().__init__(model, make_evidence(model, bank, alpha, doubts), labels)
+        self._initial = np.arange(model.num_states, dtype=np.uint64)
+        self._restart()

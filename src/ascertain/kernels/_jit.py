@@ -100,10 +100,12 @@ TIERS = _Tiers()
 class Kernel:
     """A function in two tiers; called like the function."""
 
-    def __init__(self, function: Callable[..., Any], work: Work | None, sliced: bool, unfinished: int | None) -> None:
+    def __init__(
+        self, function: Any, work: Work = lambda: 0, sliced: bool = False, unfinished: int | None = None
+    ) -> None:
         update_wrapper(self, function)
         self.function, self.sliced, self.unfinished = function, sliced, unfinished
-        self._work: Any = work or (lambda: 0)
+        self._work: Any = work
         names = function.__code__.co_varnames
         self._worked = [names.index(name) for name in self._work.__code__.co_varnames]
         """Which arguments `work` wants, by the names of its parameters."""
@@ -163,7 +165,7 @@ class Kernel:
     def interpreted(self) -> Callable[..., Any]:
         """The function, calling the functions of other kernels and not the kernels."""
         f = self.function
-        return FunctionType(f.__code__, _namespace(f.__globals__), f.__name__, f.__defaults__, f.__closure__)  # type: ignore[attr-defined]
+        return FunctionType(f.__code__, _namespace(f.__globals__), f.__name__, f.__defaults__, f.__closure__)
 
     @cached_property
     def dispatcher(self) -> Any:
@@ -203,7 +205,7 @@ class Kernel:
     @property
     def has_files(self) -> bool:
         """Whether there are files of machine code for this kernel where Numba keeps them; a look without Numba."""
-        code = self.function.__code__  # type: ignore[attr-defined]
+        code = self.function.__code__
         source = Path(code.co_filename)
         version = f"py{sys.version_info.major}{sys.version_info.minor}{sys.abiflags}"
         name = f"{source.stem}.{self.function.__qualname__}-{code.co_firstlineno}.{version}.nbi"
@@ -221,14 +223,7 @@ class Kernel:
 def kernel(function: F, /) -> F: ...
 @overload
 def kernel(*, work: Work, sliced: bool = False, unfinished: int | None = None) -> Callable[[F], F]: ...
-def kernel(
-    function: Callable[..., Any] | None = None,
-    /,
-    *,
-    work: Work | None = None,
-    sliced: bool = False,
-    unfinished: int | None = None,
-) -> Any:
+def kernel(function: Callable[..., Any] | None = None, /, **said: Any) -> Any:
     """Make a kernel of a function of integers, floats and arrays; see the module.
 
     `work`, whose parameters are some of the kernel's, says how many passes of innermost loops a call makes, about or at
@@ -236,9 +231,7 @@ def kernel(
     fewer steps than its limit allows; a call that then returns `unfinished` is gone on with, while any other result,
     or any at all where nothing is said to be unfinished, is the caller's.
     """
-    if function is not None:
-        return Kernel(function, work, sliced, unfinished)
-    return partial(Kernel, work=work, sliced=sliced, unfinished=unfinished)
+    return partial(Kernel, **said) if function is None else Kernel(function)
 
 
 def is_compiled(function: Callable[..., Any]) -> bool:

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from ascertain.errors import LimitError, ModelError, did_you_mean
-from ascertain.kernels.model.boolean_code import NUM_SOURCES, OPERATIONS
+from ascertain.kernels.model.boolean_code import NUM_SOURCES, OPERATIONS, Circuit
 from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, check_names, set_fields
 from ascertain.model.machine import Machine
 from ascertain.model.noisy import NoisyMachine
@@ -201,11 +201,16 @@ class BooleanPlant(AbstractDeterministic):
         _, tapped = self.step(state, action)
         return {tapped: 1 - self.flip, 1 - tapped: self.flip} if self.flip else {tapped: Fraction(1)}
 
+    @property
+    def circuit(self) -> Circuit:
+        """The arrays that kernels take, as one thing."""
+        return Circuit(self.gates, self.offset, self.tap)
+
     def outcomes(self, states: WordArray, action: Action) -> tuple[LongArray, LongArray]:
         from ascertain.kernels.model.boolean import run_states  # noqa: PLC0415  compiled code is loaded where it is used
 
         words, command = states.astype(np.uint64), np.array([action], dtype=np.int32)
-        run_states(self.gates, self.offset, self.tap, words, command, np.empty((0, 0), dtype=np.uint8))
+        run_states(self.gates, self.offset, words, command)
         after = words.astype(np.int64)
         return after, np.zeros_like(after) if self.flip else after >> int(self.tap[action]) & 1
 

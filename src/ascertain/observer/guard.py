@@ -38,7 +38,7 @@ class Guard:
     """Keeps count of the actions that were done. Asked about a world, it remembers the answers until the next step."""
 
     def __init__(self, settings: ObserverSettings) -> None:
-        self.actions = settings.actions
+        self.actions = settings.question.actions
         self._limits = settings.limits
         self._used: Counter[Action] = Counter()
         self._model = settings.model

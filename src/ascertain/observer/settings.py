@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
@@ -79,7 +79,7 @@ class ObserverSettings(Shown):
             if not 0 < value < 1:
                 raise TaskError(f"{name} is {value}; a number inside (0, 1) is needed")
         for action, limit in self.limits.items():
-            if action not in self.actions or limit < 0:
+            if action not in self.question.actions or limit < 0:
                 raise TaskError(f"limits: action {action} at most {limit} times: it must be one of the question's")
 
     def _check_nominal(self) -> None:
@@ -89,31 +89,17 @@ class ObserverSettings(Shown):
                     f"the policy {self.policy!r} needs a nominal state; give nominal, or take the policy 'eager'"
                 )
             return
-        if not 0 <= self.nominal < self.num_candidates:
+        number, listed = self.question.num_candidates, self.question.candidates
+        if not 0 <= self.nominal < number:
             one, all_ = self.question.candidate_noun
-            raise TaskError(f"the nominal is {one} {self.nominal}; {all_} are 0 .. {self.num_candidates - 1}")
-        if (listed := self.states) is not None and self.nominal not in listed:
+            raise TaskError(f"the nominal is {one} {self.nominal}; {all_} are 0 .. {number - 1}")
+        if listed is not None and self.nominal not in listed:
             name = self.question.name_candidate(self.nominal)
             raise TaskError(f"the nominal {name!r} is not one of the hypotheses; list it, or name another nominal")
 
     @property
     def model(self) -> AbstractModel:
         return self.question.model
-
-    @property
-    def num_candidates(self) -> int:
-        """How many states a bank can list; on a hidden model its candidates are the hypotheses, by number."""
-        return self.question.num_candidates
-
-    @property
-    def states(self) -> Sequence[State] | None:
-        """The states of the hypotheses, by hypothesis; None when every state of a plant is one."""
-        return self.question.candidates
-
-    @property
-    def actions(self) -> tuple[Action, ...]:
-        """The actions that the question lets an experiment use."""
-        return self.question.actions
 
     @property
     def alpha_nominal(self) -> Fraction:

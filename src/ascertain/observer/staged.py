@@ -71,19 +71,12 @@ class _Link:
         self.before, self.step = before, step
 
 
-@final
-class _Shared:
-    """The state of a run, and which transcript it has seen."""
-
-    def __init__(self, stages: Stages, seen: _Link | None) -> None:
-        self.stages, self.seen = stages, seen
-
-
 @dataclass
-class _Notes:
-    """What an observer has worked out about itself since it was made."""
+class _Run:
+    """The state of a run, the transcript that it has seen, and the action chosen after that."""
 
-    shared: _Shared
+    stages: Stages
+    seen: _Link | None = None
     chosen: Action | None = None
 
 
@@ -103,7 +96,7 @@ class Observer(Shown):
     """After an answer: what stands behind it."""
     _source: BankSource | None = field(repr=False)
     _past: _Link | None = field(repr=False)
-    _notes: _Notes = field(repr=False)
+    _run: _Run = field(repr=False)
 
     def shown(self) -> Mapping[str, object]:
         return {"stage": self.stage, "actions": self.counters.actions, "verdict": self.verdict}
@@ -113,7 +106,7 @@ class Observer(Shown):
         stages, model, rows = Stages(self.settings, self._source), self.settings.model, list[tuple[object, ...]]()
         for step in self.transcript:
             stages.take(step)
-            seen = _observer(self.settings, self._source, None, _Shared(stages, None)).view
+            seen = _observer(self.settings, self._source, _Run(stages)).view
             reading = "" if step.reading is None else model.readings[step.reading]
             rows.append((model.actions[step.action], reading, seen.label or "", f"{seen.evidence_nats:.2f}"))
         return ("action", "reading", "leading label", "evidence (nats)"), rows
@@ -132,9 +125,10 @@ class Observer(Shown):
         """What to do now: an action, or the verdict when the run has ended."""
         if self.verdict is not None:
             return self.verdict
-        if self._notes.chosen is None:
-            self._notes.chosen = self._stages().choose()
-        return Act(self._notes.chosen)
+        run = self._resume()
+        if run.chosen is None:
+            run.chosen = run.stages.choose()
+        return Act(run.chosen)
 
     def update(self, action: Action, reading: Reading | None) -> Observer:
         """The action was done and this was read; None when the reading is missing, whatever it would have been."""
@@ -152,8 +146,7 @@ class Observer(Shown):
     @property
     def view(self) -> View:
         """What a panel shows. No search is made for it."""
-        stages, counters = self._stages(), self.counters
-        world = stages.world
+        world, counters = self._resume().stages.world, self.counters
         code = NO_LABEL if world.evidence.vanished else world.leader()[1]
         glance = world.glance(code)
         alpha = world.evidence.alpha
@@ -171,29 +164,28 @@ class Observer(Shown):
     def _take(self, step: Step) -> Observer:
         self._check_open()
         self.settings.model.check_step(step.action, step.reading)
-        stages = self._stages()
-        if step.action != self._notes.chosen and not stages.guard.allows(stages.world, step.action):
+        run = self._resume()
+        if step.action != run.chosen and not run.stages.guard.allows(run.stages.world, step.action):
             raise TaskError(
                 f"action {self.settings.model.actions[step.action]!r} is not allowed now: it is used up, not one of "
                 "the question's, or forbidden where the plant may be"
             )
-        shared = self._notes.shared
-        past = shared.seen = _Link(self._past, step)
-        stages.take(step)
-        return _observer(self.settings, self._source, past, shared)
+        run.seen, run.chosen = _Link(self._past, step), None
+        run.stages.take(step)
+        return _observer(self.settings, self._source, run)
 
     def _check_open(self) -> None:
         if self.verdict is not None:
             raise TaskError(f"the observer has ended with {self.verdict}; start another one")
 
-    def _stages(self) -> Stages:
-        """The run's state as it was after this observer's last step."""
-        if self._notes.shared.seen is not self._past:
+    def _resume(self) -> _Run:
+        """The run as it was after this observer's last step."""
+        if self._run.seen is not self._past:
             stages = Stages(self.settings, self._source)
             for step in self.transcript:
                 stages.take(step)
-            self._notes.shared = _Shared(stages, self._past)
-        return self._notes.shared.stages
+            object.__setattr__(self, "_run", _Run(stages, self._past))
+        return self._run
 
 
 def start_observer(settings: ObserverSettings, make_bank: Callable[[], Bank] | None = None) -> Observer:
@@ -212,11 +204,11 @@ def start_observer(settings: ObserverSettings, make_bank: Callable[[], Bank] | N
                 "to list; give what compiles one, or a nominal and the policy readwise"
             )
     source = None if make_bank is None else BankSource(make_bank)
-    return _observer(settings, source, None, _Shared(Stages(settings, source), None))
+    return _observer(settings, source, _Run(Stages(settings, source)))
 
 
-def _observer(settings: ObserverSettings, source: BankSource | None, past: _Link | None, shared: _Shared) -> Observer:
-    stages = shared.stages
+def _observer(settings: ObserverSettings, source: BankSource | None, run: _Run) -> Observer:
+    stages = run.stages
     return Observer(
         settings=settings,
         stage=stages.stage,
@@ -226,6 +218,6 @@ def _observer(settings: ObserverSettings, source: BankSource | None, past: _Link
         verdict=stages.verdict,
         acceptance=stages.acceptance,
         _source=source,
-        _past=past,
-        _notes=_Notes(shared),
+        _past=run.seen,
+        _run=run,
     )

@@ -115,7 +115,7 @@ class Stages:
             share = settings.nominal_share
             bank = reuse_bank(nominal, share, Fraction(1), lambda: scaled_bank(self._compile(), 1 - share))
             return settings.make_world(bank, settings.alpha)
-        self.guard.follow((nominal,) if self._source is None else settings.states)
+        self.guard.follow((nominal,) if self._source is None else settings.question.candidates)
         self.risk_budget = self.risk_budget.spend(NOMINAL, settings.alpha_nominal)
         return settings.make_world(nominal_bank(nominal), settings.alpha_nominal)
 
@@ -236,7 +236,7 @@ class Stages:
             raise TaskError(f"the policy {self.settings.policy!r} needs a bank")
         try:
             bank = self._source.bank()
-            if max(bank.states) >= self.settings.num_candidates:
+            if max(bank.states) >= self.settings.question.num_candidates:
                 raise TaskError(f"the bank lists state {max(bank.states)}, which the model does not have")
         except AscertainError as error:
             if not self.steps:

@@ -132,10 +132,9 @@ def solve_stopping(
     if forbidden is not None:
         option = np.where(forbidden[:, 1:], -1, option).astype(np.int32)
         stop = np.where(forbidden[:, 0] & (option >= 0).any(axis=1), np.inf, stop)
-    arguments = (option, graph.child, graph.factor, mass, graph.tables.cost, stop, value)
-    iterate_values(*arguments, TOLERANCE, MAX_SWEEPS)
-    asked = np.empty(graph.size, dtype=np.int64)
-    choose_options(*arguments, asked)
+    once = np.where(option < 0, np.inf, graph.tables.cost[option] * mass[:, None])
+    iterate_values(graph.child, graph.factor, once, stop, value, TOLERANCE, MAX_SWEEPS)
+    asked = choose_options(graph.child, graph.factor, once, stop, value)
     return np.where(asked >= 0, asked, np.where(answer <= leave, -1 - said, ABSTAIN))
 
 

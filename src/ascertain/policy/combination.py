@@ -24,14 +24,13 @@ in r, are taken at both ends of the enclosures: the upper values are reported, t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias, final
 
 import numpy as np
 
-from ascertain.errors import TaskError
 from ascertain.policy.evaluate import Evaluation, evaluate
 from ascertain.policy.product import Factor, Product
 
@@ -80,19 +79,10 @@ class Combination:
 def evaluate_product(product: Product, *, exact: bool | None = None) -> Combination:
     """alpha, beta and cost of a product; `exact` is handed on to the evaluation of each factor."""
     both = chances_by_factor(product, exact=exact)
-    high = _worst([[c for _, c in factor] for factor in both], product.asks_nominal, outward=True)
-    low = _worst([[c for c, _ in factor] for factor in both], product.asks_nominal, outward=False)
+    high = worst_case([[c for _, c in factor] for factor in both], product.asks_nominal, outward=True)
+    low = worst_case([[c for c, _ in factor] for factor in both], product.asks_nominal, outward=False)
     error = max(h - x for h, x in zip(high, low, strict=True) if h is not None and x is not None)
     return Combination(high[0], high[1], high[2], error)
-
-
-def evaluate_combination(product: Product, truth: Sequence[int]) -> tuple[Fraction, Fraction, Cost]:
-    """(wrong, abstain, cost) if hypothesis `truth[i]` of each factor is true: upper bounds, exact where factors are."""
-    factors = chances_by_factor(product)
-    if len(truth) != len(factors) or not all(0 <= h < len(f) for h, f in zip(truth, factors, strict=True)):
-        raise TaskError("a hypothesis of a product is a hypothesis of each factor")
-    only = [[factor[h][1]] for h, factor in zip(truth, factors, strict=True)]
-    return _worst(only, product.asks_nominal, outward=True)
 
 
 def chances_by_factor(product: Product, *, exact: bool | None = None) -> list[list[BestAndWorst]]:
@@ -134,7 +124,9 @@ def _nominal_answers(factor: Factor, nominal: int, exact: bool | None) -> list[t
     return [bounds[i] for i in where.tolist()]
 
 
-def _worst(factors: list[list[FactorChances]], asks_nominal: bool, *, outward: bool) -> tuple[Fraction, Fraction, Cost]:
+def worst_case(
+    factors: list[list[FactorChances]], asks_nominal: bool, *, outward: bool
+) -> tuple[Fraction, Fraction, Cost]:
     """The largest wrong, abstain and cost, each over all combinations."""
     abstain: Cost = ZERO
     cost: Cost = ZERO

@@ -25,6 +25,7 @@ from ascertain.kernels.quotients.obstruction import settle_at_once, settle_backw
 from ascertain.kernels.quotients.pairs import (
     INFINITE,
     ByteArray,
+    Pairs,
     ShortArray,
     index_predecessors,
     seed_pairs,
@@ -99,22 +100,25 @@ def measure_pairs(successor: IntArray, behaviour: IntArray, label: IntArray | No
     if int(cost.max()) * max(size, 1) >= INFINITE:
         raise LimitError(f"costs up to {int(cost.max())} on {size} pairs may overflow 62 bits; use simpler cost ratios")
     levels, queue_of = np.unique(cost, return_inverse=True)
-    distance, choice = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int16)
-    closed = np.zeros(size // 8 + 1, dtype=np.uint8)
-    # Memory that is never written is never taken: all queues together rarely hold more than each pair once.
-    queue = np.empty((len(levels), size), dtype=np.int32)
-    head, tail = np.zeros(len(levels), dtype=np.int32), np.zeros(len(levels), dtype=np.int32)
+    pairs = Pairs(
+        cost=cost,
+        order=np.argsort(cost, kind="stable").astype(np.int32),
+        queue_of=queue_of.astype(np.int32),
+        distance=np.empty(size, dtype=np.int64),
+        choice=np.empty(size, dtype=np.int16),
+        closed=np.zeros(size // 8 + 1, dtype=np.uint8),
+        # Memory that is never written is never taken: all queues together rarely hold more than each pair once.
+        queue=np.empty((len(levels), size), dtype=np.int32),
+        head=np.zeros(len(levels), dtype=np.int32),
+        tail=np.zeros(len(levels), dtype=np.int32),
+    )
     start, source = predecessors(successor)
-    rank = queue_of.astype(np.int32)
-    order = np.argsort(cost, kind="stable").astype(np.int32)
-    meeting = label is not None
-    tag = label if label is not None else np.arange(n, dtype=np.int32)
-    seed_pairs(successor, behaviour, tag, meeting, cost, order, rank, distance, choice, closed, queue, head, tail)
-    edges = 0
-    while np.any(head < tail):
-        edges += spread_pairs(start, source, cost, rank, distance, choice, closed, queue, head, tail, SLICE)
     states = np.arange(n, dtype=np.int32)
-    return PairDistances(states, successor, behaviour, label, distance, choice, edges)
+    seed_pairs(successor, behaviour, states if label is None else label, label is not None, pairs)
+    edges = 0
+    while np.any(pairs.head < pairs.tail):
+        edges += spread_pairs(start, source, pairs, SLICE)
+    return PairDistances(states, successor, behaviour, label, pairs.distance, pairs.choice, edges)
 
 
 def measure_task(task: Task, states: IntArray | None = None) -> PairDistances:

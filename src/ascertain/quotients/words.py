@@ -50,14 +50,19 @@ class WordSpan:
 
     def signature(self, belief: Belief) -> tuple[Fraction, ...]:
         """What the belief gives to every basis word; equal signatures mean equal probabilities of all words."""
-        return tuple(sum((p * vector[s] for s, p in belief), Fraction(0)) for vector in self.vectors)
+        return tuple(expect(belief, vector) for vector in self.vectors)
 
     def separating_word(self, one: Belief, other: Belief) -> ReadingWord | None:
         """A shortest word whose probability differs; None where all agree."""
-        for word, x, y in zip(self.words, self.signature(one), self.signature(other), strict=True):
-            if x != y:
+        for word, vector in zip(self.words, self.vectors, strict=True):
+            if expect(one, vector) != expect(other, vector):
                 return word
         return None
+
+
+def expect(belief: Belief, vector: Vector) -> Fraction:
+    """The mean of a vector's entries under a belief."""
+    return sum((p * vector[s] for s, p in belief), Fraction(0))
 
 
 def span_words(model: HiddenModel) -> WordSpan:

@@ -47,6 +47,7 @@ from ascertain.kernels.bank.direct import (
     PROVED,
     STEPS,
     Chances,
+    Direct,
     Open,
     lay,
     search_nodes,
@@ -160,17 +161,8 @@ class _NodeSearch:
             left = SLICE_EVALUATIONS
             if bar == NO_SCORE:
                 left = min(left, probe_evaluations - self.evaluations)
-            why = search_nodes(
-                self.tables,
-                self.chances,
-                self.nodes,
-                self.seen,
-                self.endpoints.best,
-                self.children,
-                bar,
-                threshold,
-                left,
-            )
+            search = Direct(self.tables, self.chances, self.nodes, self.seen, self.endpoints.best)
+            why = search_nodes(search, self.children, bar, threshold, left)
             # A proof is about the threshold that the search was given: it stands if that is still the threshold.
             if why in (EMPTY, PROVED) and self._threshold(self.endpoints.distinct()) == threshold:
                 return self._conclude(why, bar, threshold)

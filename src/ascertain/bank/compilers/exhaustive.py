@@ -80,11 +80,11 @@ def _explore_from(work: Exploration, root: AbstractBlock, single: AbstractBlock,
 
 def _branch(block: AbstractBlock, replaced: int, t: int, most: int) -> None:
     """Follow the paths of a block that are replaced once more, at position t."""
-    if replaced + 1 == most:
-        block.finish(t, most)
-    elif replaced + 1 < most:
+    if replaced < most:
+        # What is replaced for the last time branches no more, and goes to the end of the log in one stride.
+        last = t + 1 if replaced + 1 < most else block.work.length
         for w in block.work.words(t):
-            _follow(block.replaced(t, w), replaced + 1, t + 1, most)
+            _follow(block.replaced(t, w, last), replaced + 1, last, most)
 
 
 def _follow(block: AbstractBlock, replaced: int, first: int, most: int) -> None:

@@ -20,68 +20,47 @@ from ascertain.kernels.model.boolean import ALL, NONE, ONE, WordArray, apply_to_
 from ascertain.types import IntArray
 
 
+class Shape(NamedTuple):
+    """How many rows of a sliced block are bits of states, and how many digits of `mis`; the others are of flips."""
+
+    num_bits: int
+    mis_rows: int
+
+
 @kernel(work=lambda tables, width, first, last: (last - first) * width * gates_each(tables.offset))
-def run_block(
-    tables: Tables, num_bits: int, mis_rows: int, block: WordArray, width: int, first: int, last: int
-) -> None:
+def run_block(tables: Tables, shape: Shape, block: WordArray, width: int, first: int, last: int) -> None:
     """The first `width` words of a block, in place, through the commands sent from position `first` to `last`."""
     for t in range(first, last):
         apply_to_slices(tables.gates, tables.offset, tables.sent[t], block, width)
-        _count_reading(tables, num_bits, mis_rows, block, width, t)
+        _count_reading(tables, shape, block, width, t)
 
 
-@kernel(work=lambda source, width: source.shape[0] * width)
+@kernel(work=lambda tables, width, t, last: (1 + last - t) * width * gates_each(tables.offset))
 def replace_block(
-    tables: Tables, num_bits: int, mis_rows: int, source: WordArray, width: int, t: int, w: int, target: WordArray
+    tables: Tables, shape: Shape, source: WordArray, width: int, t: int, w: int, last: int, target: WordArray
 ) -> None:
-    """`target` becomes the first `width` words of `source` after word w was done at position t."""
+    """`target` becomes the first `width` words of `source` after word w at position t, and what was sent up to `last`.
+
+    `last` is the position after the last that is run.
+    """
     for row in range(source.shape[0]):
         for i in range(width):
             target[row, i] = source[row, i]
     for i in range(tables.word[w], tables.word[w + 1]):
         apply_to_slices(tables.gates, tables.offset, tables.commands[i], target, width)
-    _count_reading(tables, num_bits, mis_rows, target, width, t)
-
-
-@kernel(work=lambda tables, paths, t: paths * step_work(tables) * (1 + (tables.sent.size - t) // 64))
-def finish_children(
-    tables: Tables,
-    num_bits: int,
-    mis_rows: int,
-    block: WordArray,
-    paths: int,
-    t: int,
-    first_word: int,
-    so: int,
-    low: int,
-    high: int,
-    child: WordArray,
-    pair: WordArray,
-    best: Best,
-) -> int:
-    """Replace at t by every alternative from `first_word` on, run to the end and record.
-
-    Returns the first word that could not be recorded for want of room, or the one after the last.
-    """
-    last_word = int(tables.alternative[tables.sent[t] + 1])
-    width = (paths + 63) >> 6
-    for w in range(first_word, last_word):
-        replace_block(tables, num_bits, mis_rows, block, width, t, w, child)
-        run_block(tables, num_bits, mis_rows, child, width, t + 1, tables.sent.size)
-        if not record_block(child, paths, num_bits, mis_rows, so, low, high, pair, best):
-            return w
-    return last_word
+    _count_reading(tables, shape, target, width, t)
+    run_block(tables, shape, target, width, t + 1, last)
 
 
 @kernel(work=lambda tables, root: root.shape[0] * step_work(tables) // 4)
 def append_children(
-    tables: Tables, num_bits: int, mis_rows: int, root: WordArray, t: int, block: WordArray, paths: int, one: WordArray
+    tables: Tables, shape: Shape, root: WordArray, t: int, block: WordArray, paths: int, one: WordArray
 ) -> int:
     """Append to a block the first path of `root` after every alternative at position t; how many there are then."""
     c = tables.sent[t]
     # Widths and words as everywhere else, so that `replace_block` is not compiled apart for these.
     for w in range(np.int64(tables.alternative[c]), np.int64(tables.alternative[c + 1])):
-        replace_block(tables, num_bits, mis_rows, root, one.shape[1], t, w, one)
+        replace_block(tables, shape, root, one.shape[1], t, w, t + 1, one)
         # Path number `paths` is bit paths % 64 of word paths // 64, in every row.
         bit = np.uint64(paths & 63)
         for row in range(block.shape[0]):
@@ -93,20 +72,13 @@ def append_children(
 
 @kernel(work=lambda paths: 20 * paths)
 def record_block(
-    block: WordArray,
-    paths: int,
-    num_bits: int,
-    mis_rows: int,
-    so: int,
-    low: int,
-    high: int,
-    pair: WordArray,
-    best: Best,
+    block: WordArray, paths: int, shape: Shape, so: int, low: int, high: int, pair: WordArray, best: Best
 ) -> bool:
     """Note where all paths of a block end; False when there was no room for all. `pair` is room for two by 64 words."""
     # Two transpositions turn rows into paths: one gives the 64 states of a word, the other both counts of each, `mis`
     # in the lower bits. There is room: states have at most 64 bits, and counts of 10^6 readings at most 20 each.
     states, counts = pair[0], pair[1]
+    num_bits, mis_rows = shape
     digits = (ONE << np.uint64(mis_rows)) - ONE
     for i in range((paths + 63) >> 6):
         for row in range(64):
@@ -123,11 +95,12 @@ def record_block(
 
 
 @kernel
-def _count_reading(tables: Tables, num_bits: int, mis_rows: int, block: WordArray, width: int, t: int) -> None:
+def _count_reading(tables: Tables, shape: Shape, block: WordArray, width: int, t: int) -> None:
     """Count the reading of position t for the paths that contradict it."""
     y = tables.readings[t]
     if y < 0:
         return
+    num_bits, mis_rows = shape
     # The tap is that of the sent command, whatever was done in its place (`bank/operation.py`).
     tap = block[tables.tap[tables.sent[t]]]
     right = ALL if y else NONE

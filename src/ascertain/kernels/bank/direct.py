@@ -64,6 +64,16 @@ class Chances(NamedTuple):
     """Ordinary readings, from each position on."""
 
 
+class Direct(NamedTuple):
+    """Everything that the search works on."""
+
+    tables: Tables
+    chances: Chances
+    nodes: Open
+    seen: Seen
+    best: Best
+
+
 @kernel
 def find_bound(chances: Chances, t: int, replaced: int, mis: int, flips: int) -> int:
     """The least score of a path that has been so up to position t."""
@@ -78,23 +88,14 @@ def find_bound(chances: Chances, t: int, replaced: int, mis: int, flips: int) ->
     return pack(mis, x, y)
 
 
-@kernel(work=lambda tables: 2 * tables.sent.size * step_work(tables), sliced=True, unfinished=SPENT)
-def search_nodes(
-    tables: Tables,
-    chances: Chances,
-    nodes: Open,
-    seen: Seen,
-    best: Best,
-    children: int,
-    bar: int,
-    stop: int,
-    evaluations: int,
-) -> int:
+@kernel(work=lambda search: 2 * search.tables.sent.size * step_work(search.tables), sliced=True, unfinished=SPENT)
+def search_nodes(search: Direct, children: int, bar: int, stop: int, evaluations: int) -> int:
     """Take nodes in order, at most `evaluations` of them, and evaluate those not beaten; returns why it stopped.
 
     Nodes whose bound exceeds `bar` are not opened. It stops when the least bound exceeds `stop`, and when there are
     fewer free places than the `children` that a node may have, or the table of endpoints is full.
     """
+    tables, chances, nodes, seen, best = search
     for _ in range(evaluations):
         p = _best_pile(nodes)
         if p < 0:

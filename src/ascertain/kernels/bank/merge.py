@@ -46,7 +46,7 @@ class Layer(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What the work needs besides: a hash table of at least twice as many slots as a layer has places, and a tile."""
+    """What the work needs besides: a hash table of at least twice as many slots as it has entries, and a tile."""
 
     slot: IntArray
     tile: WordArray

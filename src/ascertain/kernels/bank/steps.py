@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.model.boolean import LOW_HALF, ONE, BitArray, WordArray, apply_command, gates_each, run_states
+from ascertain.kernels.model.boolean import LOW_HALF, ONE, WordArray, apply_command, gates_each, run_states
 from ascertain.types import BoolArray, IntArray
 
 FITS, CONTRADICTED, GONE = 0, 1, 2
@@ -39,8 +39,6 @@ class Tables(NamedTuple):
     gates: IntArray
     offset: IntArray
     tap: IntArray
-    no_readings: BitArray
-    """Has no rows, which tells `run_states` that only states are wanted."""
     successor: IntArray
     behaviour: IntArray
     likely: BoolArray
@@ -99,7 +97,7 @@ def step_tile(
             flags[j] = flag
         return
     word = tables.commands[tables.word[w] : tables.word[w + 1]]
-    run_states(tables.gates, tables.offset, tables.tap, states, word, tables.no_readings)
+    run_states(tables.gates, tables.offset, states, word)
     y = tables.readings[t]
     bit = np.uint64(tables.tap[tables.sent[t]])
     if y < 0:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.bank.merge import Layer
-from ascertain.kernels.bank.steps import CONTRADICTED, GONE, TILE, FlagArray, Tables, find_slot, step_tile, step_work
+from ascertain.kernels.bank.merge import Layer, Room
+from ascertain.kernels.bank.steps import CONTRADICTED, GONE, TILE, Tables, find_slot, step_tile, step_work
 from ascertain.kernels.model.boolean import ONE, WordArray
 from ascertain.types import IntArray
 
@@ -31,24 +31,22 @@ class Trails(NamedTuple):
 
 
 @kernel(work=lambda tables, layer: layer.start[-1] * step_work(tables))
-def trace_back(
-    tables: Tables, t: int, layer: Layer, trails: Trails, slot: IntArray, tile: WordArray, flags: FlagArray
-) -> int:
+def trace_back(tables: Tables, t: int, layer: Layer, trails: Trails, room: Room) -> int:
     """Take every trail back over position t, to an entry of the layer before it; returns how many were.
 
     What was sent is tried before its alternatives, and entries are tried in order: the answer is always the same.
-    `slot` is a hash table, a power of two of at least twice as many slots as there are trails.
+    The hash table of the room is a power of two of at least twice as many slots as there are trails.
     """
-    _fill_slots(trails, slot)
+    _fill_slots(trails, room.slot)
     found = 0
     c = int(np.int64(tables.sent[t]))
     # What was sent leaves the number of replacements as it is; an alternative raises it by one.
     for r in range(layer.start.size - 1):
-        found += _trace_group(tables, t, c, layer, r, r, trails, slot, tile, flags)
+        found += _trace_group(tables, t, c, layer, r, r, trails, room)
     for w in range(np.int64(tables.alternative[c]), np.int64(tables.alternative[c + 1])):
         for r in range(layer.start.size - 2):
             if found < trails.state.size:
-                found += _trace_group(tables, t, w, layer, r, r + 1, trails, slot, tile, flags)
+                found += _trace_group(tables, t, w, layer, r, r + 1, trails, room)
     return found
 
 
@@ -64,19 +62,9 @@ def _fill_slots(trails: Trails, slot: IntArray) -> None:
 
 
 @kernel
-def _trace_group(
-    tables: Tables,
-    t: int,
-    w: int,
-    layer: Layer,
-    r: int,
-    after: int,
-    trails: Trails,
-    slot: IntArray,
-    tile: WordArray,
-    flags: FlagArray,
-) -> int:
+def _trace_group(tables: Tables, t: int, w: int, layer: Layer, r: int, after: int, trails: Trails, room: Room) -> int:
     """Find trails with `after` replacements that group r leads to by word w, and take them back; returns how many."""
+    slot, tile, flags = room.slot, room.tile, room.flags
     mask, states, before = slot.size - 1, trails.state, layer.state
     found = 0
     for at in range(layer.start[r], layer.start[r + 1], TILE):

@@ -7,38 +7,41 @@ of the square root of the product of the two: 1 when they are equal, 0 when they
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.model.boolean import ONE, BitArray, WordArray, apply_command, gates_each, run_states
+from ascertain.kernels.model.boolean import ONE, WordArray, apply_command, gates_each, run_states
+from ascertain.kernels.model.boolean_code import Circuit
 from ascertain.types import FloatArray, IntArray
 
 
-@kernel(work=lambda offset, actions, current: actions.size * current.size * gates_each(offset))
+class Rivals(NamedTuple):
+    """The reference, and rivals with their weights."""
+
+    reference: np.uint64
+    current: WordArray
+    weight: FloatArray
+
+
+@kernel(work=lambda circuit, actions, rivals: actions.size * rivals.current.size * gates_each(circuit.offset))
 def weigh_flips(
-    gates: IntArray,
-    offset: IntArray,
-    tap: IntArray,
-    actions: IntArray,
-    affinity: float,
-    reference: np.uint64,
-    current: WordArray,
-    weight: FloatArray,
-    left: FloatArray,
-    room: WordArray,
-    nothing: BitArray,
+    circuit: Circuit, actions: IntArray, affinity: float, rivals: Rivals, left: FloatArray, room: WordArray
 ) -> None:
     """`left[i]` becomes the total weight after `actions[i]` on a Boolean plant: laws are equal or flipped.
 
-    `room` is for as many states as there are rivals, which go through each action together; `nothing` has no rows.
+    `room` is for as many states as there are rivals, which go through each action together.
     """
+    gates, offset, tap = circuit
+    reference, current, weight = rivals
     for i in range(actions.size):
         a = actions[i]
         bit = np.uint64(tap[a])
         believed = (apply_command(gates, offset, a, reference) >> bit) & ONE
         for j in range(current.size):
             room[j] = current[j]
-        run_states(gates, offset, tap, room, actions[i : i + 1], nothing)
+        run_states(gates, offset, room, actions[i : i + 1])
         equal, other = 0.0, 0.0
         for j in range(current.size):
             # Both sums without a branch, which could not be foreseen: adding nothing changes nothing.
@@ -48,18 +51,11 @@ def weigh_flips(
         left[i] = equal + affinity * other
 
 
-@kernel(work=lambda offset, current: 3 * current.size * gates_each(offset))
-def step_flips(
-    gates: IntArray,
-    offset: IntArray,
-    tap: IntArray,
-    a: int,
-    affinity: float,
-    reference: np.uint64,
-    current: WordArray,
-    weight: FloatArray,
-) -> np.uint64:
+@kernel(work=lambda circuit, rivals: 3 * rivals.current.size * gates_each(circuit.offset))
+def step_flips(circuit: Circuit, a: int, affinity: float, rivals: Rivals) -> np.uint64:
     """Lead the rivals through one command, in place, weights included; returns where the reference goes."""
+    gates, offset, tap = circuit
+    reference, current, weight = rivals
     bit = np.uint64(tap[a])
     after = apply_command(gates, offset, a, reference)
     believed = (after >> bit) & ONE
@@ -70,17 +66,10 @@ def step_flips(
     return after
 
 
-@kernel(work=lambda actions, current: actions.size * current.size)
-def weigh_laws(
-    law: IntArray,
-    actions: IntArray,
-    affinity: FloatArray,
-    reference: int,
-    current: WordArray,
-    weight: FloatArray,
-    left: FloatArray,
-) -> None:
+@kernel(work=lambda actions, rivals: actions.size * rivals.current.size)
+def weigh_laws(law: IntArray, actions: IntArray, affinity: FloatArray, rivals: Rivals, left: FloatArray) -> None:
     """`left[i]` becomes the total weight after `actions[i]` on a machine, -1 where some state lacks the action."""
+    reference, current, weight = rivals
     for i in range(actions.size):
         a = actions[i]
         believed = law[reference, a]

@@ -13,6 +13,8 @@ its last few states go on one by one.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ascertain.kernels._jit import kernel
@@ -26,7 +28,8 @@ from ascertain.kernels.model.boolean import (
     gates_each,
     transpose_block,
 )
-from ascertain.types import BoolArray, IntArray, LongArray
+from ascertain.kernels.model.boolean_code import Circuit
+from ascertain.types import IntArray, LongArray
 
 TILE = 256
 """Words of each slice in a tile; with 24 bits and a few planes they take about 60 kB, which the second cache holds."""
@@ -40,38 +43,53 @@ FEW = 2
 on so short a row costs more than its loop."""
 
 
+class Steps(NamedTuple):
+    """What was done and read on a plant, and the threshold after each reading."""
+
+    circuit: Circuit
+    commands: IntArray
+    readings: IntArray
+    threshold: LongArray
+
+
+class Listed(NamedTuple):
+    """Hypotheses side by side: where each is now, and its count of contradicted readings or its penalty."""
+
+    hypothesis: WordArray
+    current: WordArray
+    penalty: LongArray
+
+
+class Room(NamedTuple):
+    """What a sweep works in, and writes to; `tile`, `planes`, `word` and `kept` are TILE words wide."""
+
+    tile: WordArray
+    """A row for each bit of a state."""
+    planes: WordArray
+    """A row for each plane of the counters, one for who is left, and one for carries."""
+    word: IntArray
+    kept: IntArray
+    block: WordArray
+    """64 words."""
+    listed: Listed
+
+
 @kernel(
-    work=lambda offset, commands, num_planes, num_words: (
-        num_words * commands.size * (gates_each(offset) + num_planes) // 3
+    work=lambda steps, room, num_words: (
+        num_words * steps.commands.size * (gates_each(steps.circuit.offset) + room.planes.shape[0]) // 3
     )
 )
-def sweep_states(
-    gates: IntArray,
-    offset: IntArray,
-    tap: IntArray,
-    num_bits: int,
-    commands: IntArray,
-    readings: IntArray,
-    threshold: LongArray,
-    num_planes: int,
-    first_word: int,
-    num_words: int,
-    tile: WordArray,
-    planes: WordArray,
-    word: IntArray,
-    kept: IntArray,
-    block: WordArray,
-    hypothesis: WordArray,
-    current: WordArray,
-    count: LongArray,
-) -> int:
-    """Filter the states 64 first_word .. 64 (first_word + num_words) - 1; returns how many are left, and writes them.
+def sweep_states(steps: Steps, room: Room, first_word: int, num_words: int, size: int) -> int:
+    """Filter the states 64 first_word .. 64 (first_word + num_words) - 1 and list those left behind the first `size`.
 
-    `tile` is room for num_bits rows of TILE words, `planes` for num_planes + 2, `word` and `kept` for one each, and
-    `block` for 64 words. Of a plant of fewer than 6 bits the one word holds each state several times; the caller keeps
-    the first 2^num_bits.
+    Returns how many are listed then. Of a plant of fewer than 6 bits the one word holds each state several times; the
+    caller keeps the first 2^num_bits.
     """
-    size = 0
+    circuit, commands, readings, threshold = steps
+    gates, offset, tap = circuit
+    tile, planes, word, kept, block, listed = room
+    hypothesis, current, count = listed
+    num_bits, num_planes = tile.shape[0], planes.shape[0] - 2
     last = commands.size
     for low in range(0, num_words, TILE):
         width = min(TILE, num_words - low)
@@ -114,7 +132,7 @@ def sweep_states(
                         if i == last:
                             size += 1
                         else:
-                            size += _finish(gates, offset, tap, commands, readings, threshold, i, size, current, count)
+                            size += _finish(steps, i, size, current, count)
                 continue
             while left != NONE:
                 b = _lowest_bit(left)
@@ -122,24 +140,15 @@ def sweep_states(
                 hypothesis[size] = (np.uint64(first_word + word[w]) << np.uint64(6)) | np.uint64(b)
                 current[size] = np.uint64(_gather(tile, num_bits, w, b))
                 count[size] = base + _gather(planes, num_planes, w, b) if i else 0
-                size += _finish(gates, offset, tap, commands, readings, threshold, i, size, current, count)
+                size += _finish(steps, i, size, current, count)
     return size
 
 
 @kernel
-def _finish(
-    gates: IntArray,
-    offset: IntArray,
-    tap: IntArray,
-    commands: IntArray,
-    readings: IntArray,
-    threshold: LongArray,
-    start: int,
-    at: int,
-    current: WordArray,
-    count: LongArray,
-) -> int:
+def _finish(steps: Steps, start: int, at: int, current: WordArray, count: LongArray) -> int:
     """One state through the readings from `start` on, in place; 1 when it is left after them, 0 when it is beaten."""
+    circuit, commands, readings, threshold = steps
+    gates, offset, tap = circuit
     state = current[at]
     k = count[at]
     for i in range(start, commands.size):
@@ -323,20 +332,13 @@ def _gather(rows: WordArray, num_rows: int, w: int, b: int) -> int:
     return value
 
 
-@kernel(work=lambda offset, commands, current: 3 * current.size * commands.size * gates_each(offset))
-def filter_states(
-    gates: IntArray,
-    offset: IntArray,
-    tap: IntArray,
-    commands: IntArray,
-    readings: IntArray,
-    threshold: LongArray,
-    hypothesis: WordArray,
-    current: WordArray,
-    count: LongArray,
-) -> int:
+@kernel(work=lambda steps, listed: 3 * listed.current.size * steps.commands.size * gates_each(steps.circuit.offset))
+def filter_states(steps: Steps, listed: Listed) -> int:
     """Listed states through further readings; those left move to the front, in order. Returns how many they are."""
     # The loop of `_finish` again, on purpose: a call with all these arrays for every state takes four times as long.
+    circuit, commands, readings, threshold = steps
+    gates, offset, tap = circuit
+    hypothesis, current, count = listed
     size = 0
     for j in range(hypothesis.size):
         state, k, beaten = current[j], count[j], False
@@ -356,28 +358,20 @@ def filter_states(
     return size
 
 
-@kernel(work=lambda current: 2 * current.size)
+@kernel(work=lambda listed: 2 * listed.current.size)
 def filter_laws(
-    successor: IntArray,
-    law: IntArray,
-    action: int,
-    cost: LongArray,
-    threshold: int,
-    doubtful: int,
-    hypothesis: WordArray,
-    current: WordArray,
-    penalty: LongArray,
-    unclear: BoolArray,
+    successor: IntArray, law: IntArray, action: int, cost: LongArray, threshold: int, listed: Listed
 ) -> int:
     """Listed states of a machine through one reading; those left move to the front, in order. Returns how many.
 
     `cost[k]` is the penalty of the reading under law k, -1 where the law never gives it. A state is beaten when its
-    penalty reaches the threshold; `unclear[j]` becomes whether that of the j-th left is at least `doubtful`.
+    penalty reaches the threshold.
     """
+    hypothesis, current, penalty = listed
     size = 0
     for j in range(hypothesis.size):
         # Every state that is listed allows the action, so that its law is a row of `cost`. Penalties are rounded down
-        # and the threshold up: what reaches it is beaten. What comes near is marked, for rationals to decide.
+        # and the threshold up: what reaches it is beaten.
         s = current[j]
         c = cost[law[s, action]]
         total = penalty[j] + c
@@ -385,6 +379,5 @@ def filter_laws(
             hypothesis[size] = hypothesis[j]
             current[size] = np.uint64(successor[s, action])
             penalty[size] = total
-            unclear[size] = total >= doubtful
             size += 1
     return size

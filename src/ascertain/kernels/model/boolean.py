@@ -67,25 +67,14 @@ def apply_command(gates: IntArray, offset: IntArray, c: int, state: np.uint64) -
 
 
 @kernel(work=lambda offset, states, commands: states.size * commands.size * gates_each(offset))
-def run_states(
-    gates: IntArray, offset: IntArray, tap: IntArray, states: WordArray, commands: IntArray, readings: BitArray
-) -> None:
-    """Every state, in place, through a word of commands; `readings[i, j]` becomes what state j shows at command i.
-
-    `readings` may have no rows, when only the states are wanted.
-    """
+def run_states(gates: IntArray, offset: IntArray, states: WordArray, commands: IntArray) -> None:
+    """Every state, in place, through a word of commands."""
     for low in range(0, states.size, STATE_TILE):
-        high = min(low + STATE_TILE, states.size)
-        tile = states[low:high]
+        tile = states[low : min(low + STATE_TILE, states.size)]
         for i in range(commands.size):
             c = commands[i]
             for g in range(offset[c], offset[c + 1]):
                 _gate_on_states(gates[g, 0], gates[g, 1], gates[g, 2], gates[g, 3], tile)
-            if readings.shape[0] > 0:
-                row = readings[i, low:high]
-                bit = np.uint64(tap[c])
-                for j in range(tile.size):
-                    row[j] = np.uint8((tile[j] >> bit) & ONE)
 
 
 @kernel

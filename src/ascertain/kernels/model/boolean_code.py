@@ -1,6 +1,10 @@
-"""The numbers that stand for gates in the arrays of a Boolean plant; plain integers, so that no compiler is loaded."""
+"""The arrays of a Boolean plant, and the numbers that stand for gates in them; no compiler is loaded for these."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
+
+from ascertain.types import IntArray
 
 AND, OR, XOR, NOT, COPY, SET, CLEAR, CNOT, TOFFOLI = range(9)
 """In the order of OPERATIONS."""
@@ -9,3 +13,11 @@ OPERATIONS = ("and", "or", "xor", "not", "copy", "set", "clear", "cnot", "toffol
 """`OPERATIONS[code]` is the name that files and people use."""
 NUM_SOURCES = (2, 2, 2, 0, 1, 0, 0, 1, 2)
 """`NUM_SOURCES[code]` is how many bits the gate reads besides, for some gates, its own target."""
+
+
+class Circuit(NamedTuple):
+    """The gates of all commands, those of command c from `offset[c]` to `offset[c + 1]`, and the bit that it reads."""
+
+    gates: IntArray
+    offset: IntArray
+    tap: IntArray

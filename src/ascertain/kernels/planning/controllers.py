@@ -6,6 +6,8 @@ and `factor[v, k, y]` what unnormalised weights at the child are multiplied by (
 
 from __future__ import annotations
 
+import numpy as np
+
 from ascertain.kernels._jit import kernel
 from ascertain.types import FloatArray, IntArray, LongArray
 
@@ -15,11 +17,9 @@ SHRINK = 1 - 2.0**-40
 
 @kernel(work=lambda child: child.size, sliced=True, unfinished=False)
 def iterate_values(
-    option: IntArray,
     child: IntArray,
     factor: FloatArray,
-    mass: FloatArray,
-    cost: FloatArray,
+    once: FloatArray,
     stop: FloatArray,
     value: FloatArray,
     tolerance: float,
@@ -27,6 +27,7 @@ def iterate_values(
 ) -> bool:
     """Sweep over the nodes, last first, raising values in place; whether the last sweep hardly changed any.
 
+    `once[v, k]` is what asking option k costs at v by itself, infinite where there is no such option.
     `value` starts at or below the solution and stays there: each update is the Bellman operator of values that are, and
     the operator is monotone.
     """
@@ -37,9 +38,9 @@ def iterate_values(
         for v in range(nodes - 1, -1, -1):
             best = stop[v]
             for k in range(options):
-                if option[v, k] < 0:
+                if once[v, k] == np.inf:
                     continue
-                total = cost[option[v, k]] * mass[v]
+                total = once[v, k]
                 for y in range(readings):
                     w = child[v, k, y]
                     if w >= 0:
@@ -54,33 +55,16 @@ def iterate_values(
     return False
 
 
-@kernel(work=lambda child: child.size)
 def choose_options(
-    option: IntArray,
-    child: IntArray,
-    factor: FloatArray,
-    mass: FloatArray,
-    cost: FloatArray,
-    stop: FloatArray,
-    value: FloatArray,
-    choice: LongArray,
-) -> None:
-    """`choice[v]` becomes the option that is best in view of the values, or -1 where stopping is."""
-    nodes, options, readings = child.shape
-    for v in range(nodes):
-        best = stop[v]
-        choice[v] = -1
-        for k in range(options):
-            if option[v, k] < 0:
-                continue
-            total = cost[option[v, k]] * mass[v]
-            for y in range(readings):
-                w = child[v, k, y]
-                if w >= 0:
-                    total += factor[v, k, y] * value[w]
-            if total < best:
-                best = total
-                choice[v] = k
+    child: IntArray, factor: FloatArray, once: FloatArray, stop: FloatArray, value: FloatArray
+) -> LongArray:
+    """The option at each node that is best in view of the values, or -1 where stopping is."""
+    # Readings are added one after the other, as `iterate_values` does it.
+    total = once.copy()
+    for y in range(child.shape[2]):
+        total += np.where(child[:, :, y] >= 0, factor[:, :, y] * value[child[:, :, y]], 0.0)
+    best = total.argmin(axis=1)
+    return np.where(total[np.arange(len(best)), best] < stop, best, -1)
 
 
 @kernel(work=lambda source, now: source.size + now.size)

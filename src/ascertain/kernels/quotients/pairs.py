@@ -16,7 +16,7 @@ cheapest action. One bit a pair says so; most edges end there, and the bits stay
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,23 @@ ByteArray: TypeAlias = npt.NDArray[np.uint8]
 INFINITE = 2**62
 """The distance of a pair that nothing tells apart: above every sum of costs that is allowed, and one cost more still
 fits a signed 64-bit integer."""
+
+
+class Pairs(NamedTuple):
+    """Costs of actions, distances of pairs, and the queues."""
+
+    cost: LongArray
+    order: IntArray
+    """The actions by cost."""
+    queue_of: IntArray
+    """`queue_of[a]` is the rank of a's cost among the distinct costs."""
+    distance: LongArray
+    choice: ShortArray
+    closed: ByteArray
+    queue: IntArray
+    """`queue[k]` has room for all pairs and is filled from `head[k]` to `tail[k]`."""
+    head: IntArray
+    tail: IntArray
 
 
 @kernel(work=lambda successor: 2 * successor.size)
@@ -59,28 +76,13 @@ def index_predecessors(successor: IntArray, start: IntArray, source: IntArray) -
 
 
 @kernel(work=lambda successor: successor.size * len(successor) // 2)
-def seed_pairs(
-    successor: IntArray,
-    behaviour: IntArray,
-    label: IntArray,
-    meeting: bool,
-    cost: LongArray,
-    order: IntArray,
-    queue_of: IntArray,
-    distance: LongArray,
-    choice: ShortArray,
-    closed: ByteArray,
-    queue: IntArray,
-    head: IntArray,
-    tail: IntArray,
-) -> None:
+def seed_pairs(successor: IntArray, behaviour: IntArray, label: IntArray, meeting: bool, pairs: Pairs) -> None:
     """Settle what takes no action or one: distance 0 for equal labels, else the cheapest action that ends it at once.
 
     An action ends it when both allow it and either they behave differently or, with `meeting`, it leads them to equal
-    labels. Without `meeting` each element has a label of its own. `order` lists the actions by cost; `queue_of[a]` is
-    the rank of a's cost among the distinct costs. `queue[k]` has room for all pairs and is filled from `head[k]` to
-    `tail[k]`, which are 0 on entry, as is `closed`.
+    labels. Without `meeting` each element has a label of its own. On entry `head`, `tail` and `closed` are 0.
     """
+    cost, order, queue_of, distance, choice, closed, queue, _, tail = pairs
     n = len(label)
     least = cost[order[0]]
     p = -1
@@ -108,24 +110,13 @@ def seed_pairs(
 
 
 @kernel(work=lambda: 3, sliced=True)
-def spread_pairs(
-    start: IntArray,
-    source: IntArray,
-    cost: LongArray,
-    queue_of: IntArray,
-    distance: LongArray,
-    choice: ShortArray,
-    closed: ByteArray,
-    queue: IntArray,
-    head: IntArray,
-    tail: IntArray,
-    limit: int,
-) -> int:
+def spread_pairs(start: IntArray, source: IntArray, pairs: Pairs, limit: int) -> int:
     """Settle pairs in the order of their distance until none is queued or `limit` edges are walked; return the number.
 
     Call again while some `head` is below its `tail`. At the end `distance` is least and `choice[p]` begins an optimal
     word (-1 for pairs at distance 0 or INFINITE).
     """
+    cost, _, queue_of, distance, choice, closed, queue, head, tail = pairs
     num_actions = len(cost)
     least = cost.min()
     edges = 0

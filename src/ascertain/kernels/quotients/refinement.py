@@ -43,13 +43,7 @@ def hash_rows(table: IntArray, name: IntArray, block: IntArray, multiplier: Long
 
 @kernel(work=lambda table: table.size)
 def number_rows(
-    table: IntArray,
-    name: IntArray,
-    block: IntArray,
-    code: LongArray,
-    slots: LongArray,
-    exact: bool,
-    fresh: IntArray,
+    table: IntArray, name: IntArray, block: IntArray, code: LongArray, slots: LongArray, exact: bool, fresh: IntArray
 ) -> int:
     """Number states by what was hashed, by first appearance, in `fresh`; return how many numbers there are.
 

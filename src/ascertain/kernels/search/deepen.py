@@ -20,16 +20,7 @@ import numpy.typing as npt
 
 from ascertain.kernels._jit import kernel
 from ascertain.kernels.search.bounds import INFINITE, SearchTables
-from ascertain.kernels.search.graph import (
-    CHILDREN,
-    EDGES,
-    MEMBERS,
-    NODES,
-    VISITS,
-    ConfigurationGraph,
-    Scratch,
-    expand,
-)
+from ascertain.kernels.search.graph import CHILDREN, EDGES, MEMBERS, NODES, VISITS, ConfigurationGraph, Scratch, expand
 from ascertain.types import LongArray
 
 DONE, PAUSED, RAISED, FULL = range(4)

@@ -71,7 +71,7 @@ def sample_wrong_noise(case: tuple[str, str, int, int, int]) -> list[dict[str, A
 
 def risk_at(declared: Fraction, actual: Fraction, alpha: Fraction) -> Fraction:
     """What the rule guarantees with one candidate, told one noise, under another."""
-    lead = least_beaten_count([(Fraction(1), 0)], declared, alpha)
+    lead = least_beaten_count([(1, 0)], 1, declared, alpha)
     return (actual / (1 - actual)) ** lead
 
 

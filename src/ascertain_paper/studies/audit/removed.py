@@ -33,7 +33,7 @@ import numpy as np
 
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells, rank_state
-from ascertain.kernels.model.boolean import BitArray, run_states
+from ascertain.kernels.model.boolean import ONE, BitArray, run_states
 from ascertain.model.boolean import BooleanPlant
 from ascertain.task.bank import Bank
 from ascertain.types import FloatArray, IntArray, LongArray, State
@@ -168,8 +168,11 @@ def count_ahead(
     Evidence against the truth rises only where a reading contradicts the truth: elsewhere every term stays or falls. So
     these moments are all that is looked at, and the one at which a fallback begins.
     """
-    shown = np.empty((commands.size, 1 + len(states)), dtype=np.uint8)
-    run_states(plant.gates, plant.offset, plant.tap, np.array((truth, *states), np.uint64), commands, shown)
+    current = np.array((truth, *states), np.uint64)
+    shown = np.empty((commands.size, current.size), dtype=np.uint8)
+    for i, c in enumerate(commands):
+        run_states(plant.gates, plant.offset, current, commands[i : i + 1])
+        shown[i] = current >> np.uint64(plant.tap[c]) & ONE
     wrong = shown != readings[:, None]
     looked_at = wrong[:, 0].copy()
     if switch is not None:
