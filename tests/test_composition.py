@@ -115,7 +115,7 @@ def test_a_certified_tree_sums_its_risk_along_paths(split: str) -> None:
     task = pose(sensor_bank(4), flip=TENTH)
     solution = solve(skeleton(task), prove="never")
     assert isinstance(solution, Solved)
-    tree = compose(task, solution.policy, ALPHA, BETA, split)  # type: ignore[arg-type]
+    tree = compose(task, solution.policy, ALPHA, BETA)[split]  # type: ignore[arg-type]
     assert tree is not None
     assert tree.wrong <= ALPHA
     assert tree.abstain <= BETA
@@ -129,8 +129,8 @@ def test_an_optimised_split_costs_no_more_than_the_uniform_one() -> None:
     solution = solve(skeleton(task), prove="never")
     assert isinstance(solution, Solved)
     alpha = Fraction(1, 50)
-    uniform = compose(task, solution.policy, alpha, BETA, "uniform")
-    best = compose(task, solution.policy, alpha, BETA, "best")
+    uniform = compose(task, solution.policy, alpha, BETA)["uniform"]
+    best = compose(task, solution.policy, alpha, BETA)["best"]
     assert uniform is not None
     assert best is not None
     assert best.wrong <= alpha
@@ -142,7 +142,7 @@ def test_where_a_node_has_no_test_within_the_limits_there_is_no_tree(monkeypatch
     solution = solve(skeleton(task), prove="never")
     assert isinstance(solution, Solved)
     monkeypatch.setattr(composition, "NODE_LIMITS", SearchLimits(max_nodes=2, max_likely_nodes=2))
-    assert compose(task, solution.policy, ALPHA, BETA, "uniform") is None
+    assert compose(task, solution.policy, ALPHA, BETA)["uniform"] is None
 
 
 def test_a_loop_brings_every_state_back_and_there_is_none_where_states_merge() -> None:

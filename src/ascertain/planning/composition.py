@@ -100,9 +100,13 @@ def skeleton(task: Task) -> Task:
     return replace(task, model=machine)
 
 
-def compose(task: Task, tree: Automaton, alpha: Fraction, beta: Fraction, split: Split) -> CertifiedTree | None:
-    """The tree of the skeleton with tests at its nodes; None when a node cannot be read again, or has no test."""
-    return _Composition(task, tree, alpha, beta).run(split)
+def compose(task: Task, tree: Automaton, alpha: Fraction, beta: Fraction) -> dict[Split, CertifiedTree | None]:
+    """The tree of the skeleton with tests at its nodes, by each split.
+
+    None when a node cannot be read again, or has no test.
+    """
+    composition = _Composition(task, tree, alpha, beta)
+    return {"uniform": composition.run("uniform"), "best": composition.run("best")}
 
 
 @final
@@ -142,7 +146,7 @@ class _Composition:
         if len(loops) < len(words) or not self.is_safe(loops):
             return None
         parts = [Fraction(1, self.depth)] * len(self.sites)
-        if split == "best" and any(site.is_test for site in self.sites):
+        if split == "best" and self.depth > 1:  # else every test has all of alpha already
             parts = self.choose_parts(loops)
         tried = [self.test(i, loops[i], parts[i] * self.alpha) for i in range(len(self.sites))]
         tests = [test for test in tried if test is not None]

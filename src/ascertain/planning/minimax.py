@@ -8,15 +8,14 @@ is made out of the mixture:
 
 - *restrict*: nodes that no column met so far are left out, and what leads there ends there;
 - *derandomise* (`derandomisation.py`), where every hypothesis has its own label: decide history by history for as long
-  as it matters, then follow one column after each history. If that comes near the bound it is all. Else:
+  as it matters, then follow one column after each history. If that comes near a lower bound it is all. Else:
 - *dive*: where its columns decide differently, at the node that is met most often, all are bound to decide like most of
   them, and the best mixture under that is found, a few times over. What is left to disagree on is then rarely met;
 - *improve* the columns met on the way that are nearest to keeping the risks, decision by decision (`local_search.py`);
   the best of what comes of it is evaluated like every other policy.
 
 Belief graphs with named slots serve both purposes. Where they are too large, ranked or nameless slots still give the
-bound. Named ones also give a sharper one, for policies that draw nothing at random (`branch_and_bound.py`). It is
-looked for where the policy is not yet near the bound of mixtures.
+bound. Named ones also give a sharper one, for policies that draw nothing at random (`branch_and_bound.py`).
 """
 
 from __future__ import annotations
@@ -81,15 +80,21 @@ def find_minimax_policy(
 ) -> PricedPolicy:
     """A minimax policy for a task about the start; LimitError where its belief graph with named slots is too large."""
     program, mixture = find_best_mixture(task, alpha, beta, limits, "named", limits.max_nodes)
-    best = _find_policy(program, mixture, limits)
+    fewer, restricted = _restrict(program, mixture)
+    best = derandomised = _derandomise(fewer, restricted, limits)
+    if derandomised is None:
+        best = _round(fewer, restricted, limits)
     branches = min(limits.max_branches, max(2, _repeats(program.graph, limits) // (3 * BOUND_ROUNDS)))
     target = math.inf if best is None else float(best.cost / TIGHT_RATIO)
     branched = bound_by_branching(program, mixture, branches=branches, rounds=BOUND_ROUNDS, target=target)
+    if derandomised is not None and derandomised.cost > max(GOOD_RATIO * mixture.lower, TIGHT_RATIO * branched):
+        improved = _round(fewer, restricted, limits)
+        best = derandomised if improved is None or improved.cost > derandomised.cost else improved
     return PricedPolicy(best, mixture.lower, branched)
 
 
-def _find_policy(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> CertifiedController | None:
-    """The best policy that the nodes met so far have room for."""
+def _restrict(program: ColumnGeneration, mixture: Mixture) -> tuple[ColumnGeneration, Mixture]:
+    """The same with the nodes alone that a column met so far."""
     often = program.graph.weight.max(axis=1)
     keep = np.zeros(len(often), dtype=np.bool_)
     for column in mixture.columns:
@@ -97,16 +102,17 @@ def _find_policy(program: ColumnGeneration, mixture: Mixture, limits: SearchLimi
     graph, node = restrict_graph(program.graph, keep)
     fewer = ColumnGeneration(graph, program.alpha, program.beta)
     columns = tuple(fewer.column_of(column.choice[node], Fraction(0)) for column in mixture.columns)
-    found: list[CertifiedController] = []
-    if len(fewer.group_size) == len(fewer.group):
-        restricted = replace(mixture, columns=columns)
-        derandomised = Derandomisation(fewer, restricted, max_leaves=limits.max_leaves, rounds=ROUNDS).run()
-        if derandomised is not None and derandomised.cost <= GOOD_RATIO * mixture.lower:
-            return derandomised
-        found += [] if derandomised is None else [derandomised]
-    improved = _Rounding(fewer, fewer.generate(_rounds(graph, limits), columns), limits).run()
-    found += [] if improved is None else [improved]
-    return min(found, key=lambda one: one.cost, default=None)
+    return fewer, replace(mixture, columns=columns)
+
+
+def _derandomise(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> CertifiedController | None:
+    if len(program.group_size) < len(program.group):
+        return None
+    return Derandomisation(program, mixture, max_leaves=limits.max_leaves, rounds=ROUNDS).run()
+
+
+def _round(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> CertifiedController | None:
+    return _Rounding(program, program.generate(_rounds(program.graph, limits), mixture.columns), limits).run()
 
 
 def _repeats(graph: BeliefGraph, limits: SearchLimits) -> int:
