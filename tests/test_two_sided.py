@@ -38,7 +38,6 @@ QUICK = SearchLimits(
     time_limit=5.0,
     program_nodes=40,
     max_nodes=2000,
-    max_likely_nodes=2000,
     max_bound_nodes=1000,
     weight_rounds=2,
     mixing_trials=6,

@@ -138,9 +138,7 @@ class Derandomisation:
         tried: list[tuple[BranchBound, PartialPolicy]] = []
         for decision in likely[: 1 if votes.get(likely[0], 0.0) > CLEAR_MAJORITY else 3]:
             longer = partial.decide(self.program, t, decision)
-            # One that is proved to cost more than another trial need not be gone on with.
-            cheapest = min((found.mixed.value for found, _ in tried), default=np.inf)
-            tried.append((pool.bound(longer, self.rounds, self.prices, target=cheapest), longer))
+            tried.append((pool.bound(longer, self.rounds, self.prices), longer))
         found, longer = min(tried, key=lambda one: one[0].mixed.value)
         self.prices = found.prices
         # Columns that were added for later trials may make it cheaper still.
@@ -194,8 +192,7 @@ class Derandomisation:
         queue: list[tuple[int, int]] = []
 
         def count(key: tuple[int, int]) -> int:
-            if key not in number:
-                number[key] = len(queue)
+            if number.setdefault(key, len(queue)) == len(queue):
                 queue.append(key)
             return number[key]
 

@@ -28,7 +28,7 @@ from fractions import Fraction
 import numpy as np
 
 from ascertain.errors import LimitError
-from ascertain.planning.belief_graph import BeliefGraph, build_graph, restrict_graph
+from ascertain.planning.belief_graph import BeliefGraph, GraphBuilder, restrict_graph
 from ascertain.planning.branch_and_bound import bound_by_branching
 from ascertain.planning.column_generation import Column, ColumnGeneration, Mixture
 from ascertain.planning.controller import CertifiedController, fit_horizon
@@ -69,7 +69,7 @@ def find_best_mixture(
         cap = math.log(1 / alpha) + math.log(tables.num_slots) + more
         rival_part = float(alpha) * math.exp(1 - more) / (4 * tables.num_slots)
         with suppress(LimitError):
-            graph = build_graph(tables, cap=cap, rival_part=rival_part, max_nodes=max_nodes)
+            graph = GraphBuilder(tables, cap, rival_part, max_nodes=max_nodes).build()
             program = ColumnGeneration(graph, alpha, beta)
             return program, program.generate(_rounds(graph, limits))
     raise LimitError(f"the readings of this task lead to more than {max_nodes} different information states")
@@ -111,10 +111,6 @@ def _derandomise(program: ColumnGeneration, mixture: Mixture, limits: SearchLimi
     return Derandomisation(program, mixture, max_leaves=limits.max_leaves, rounds=ROUNDS).run()
 
 
-def _round(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> CertifiedController | None:
-    return _Rounding(program, program.generate(_rounds(program.graph, limits), mixture.columns), limits).run()
-
-
 def _repeats(graph: BeliefGraph, limits: SearchLimits) -> int:
     """How often all options of all nodes may be gone through."""
     return limits.max_work // (graph.size * graph.option.shape[1])
@@ -125,65 +121,56 @@ def _rounds(graph: BeliefGraph, limits: SearchLimits) -> int:
     return min(100, max(12, _repeats(graph, limits)))
 
 
-class _Rounding:
+def _round(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> CertifiedController | None:
     """One policy out of a mixture, by diving and local search."""
+    graph = program.graph
+    mixture = program.generate(_rounds(graph, limits), mixture.columns)
+    search = LocalSearch(program, max(mixture.value, float(graph.tables.cost.min())))
+    # The best columns first, no two of the same value.
+    starts: list[tuple[float, LongArray]] = []
+    met = [(search.value_of(column), column.choice) for column in _dive(program, mixture, limits)]
+    for value, choice in sorted(met, key=lambda one: one[0]):
+        if not starts or value > starts[-1][0] * (1 + 1e-6):
+            starts.append((value, choice))
+    part = min(1.0, FEW_NODES / graph.size)
+    best: CertifiedController | None = None
+    for _, choice in starts[: max(3, int(limits.max_starts * part))]:
+        improved = search.improve(choice, max(20, int(limits.max_changes * part)))
+        found = fit_horizon(graph, improved, program.alpha, program.beta)
+        if found is not None and (best is None or found.cost < best.cost):
+            best = found
+    return best
 
-    def __init__(self, program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> None:
-        self.program, self.graph, self.mixture, self.limits = program, program.graph, mixture, limits
-        self.rounds = min(60, _rounds(self.graph, limits))
-        self.search = LocalSearch(program, max(mixture.value, float(self.graph.tables.cost.min())))
-        self.found: list[tuple[float, LongArray]] = []
 
-    def run(self) -> CertifiedController | None:
-        self.dive()
-        best: CertifiedController | None = None
-        part = min(1.0, FEW_NODES / self.graph.size)
-        for choice in self.list_starts(max(3, int(self.limits.max_starts * part))):
-            improved = self.search.improve(choice, max(20, int(self.limits.max_changes * part)))
-            found = fit_horizon(self.graph, improved, self.program.alpha, self.program.beta)
-            if found is not None and (best is None or found.cost < best.cost):
-                best = found
-        return best
+def _dive(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> list[Column]:
+    """Bind the columns together, node by node; all columns that were met on the way."""
+    graph, found = program.graph, list(mixture.columns)
+    forbidden = np.zeros((graph.size, 1 + graph.option.shape[1]), dtype=np.bool_)
+    rounds = min(60, _rounds(graph, limits))
+    for _ in range(min(limits.max_dives, max(3, limits.max_work // (rounds * forbidden.size)))):
+        bound = _bind(graph, mixture, forbidden)
+        if bound is None:
+            break
+        v, decision = bound
+        kept = tuple(c for c in mixture.columns if not c.visits[v] or c.choice[v] == decision)
+        mixture = program.generate(rounds, kept, forbidden, enough=2e-3)
+        found += mixture.columns[len(kept) :]
+    return found
 
-    def note(self, columns: tuple[Column, ...]) -> None:
-        self.found += [(self.search.value_of(column), column.choice) for column in columns]
 
-    def list_starts(self, most: int) -> list[LongArray]:
-        """The best columns, no two of the same value."""
-        starts: list[tuple[float, LongArray]] = []
-        for value, choice in sorted(self.found, key=lambda one: one[0]):
-            if not starts or value > starts[-1][0] * (1 + 1e-6):
-                starts.append((value, choice))
-        return [choice for _, choice in starts[:most]]
-
-    def dive(self) -> None:
-        """Bind the columns together, node by node."""
-        mixture = self.mixture
-        forbidden = np.zeros((self.graph.size, 1 + self.graph.option.shape[1]), dtype=np.bool_)
-        self.note(mixture.columns)
-        work = self.rounds * self.graph.size * forbidden.shape[1]
-        for _ in range(min(self.limits.max_dives, max(3, self.limits.max_work // work))):
-            bound = self.bind(mixture, forbidden)
-            if bound is None:
-                break
-            v, decision = bound
-            kept = tuple(c for c in mixture.columns if not c.visits[v] or c.choice[v] == decision)
-            mixture = self.program.generate(self.rounds, kept, forbidden, enough=2e-3)
-            self.note(mixture.columns[len(kept) :])
-
-    def bind(self, mixture: Mixture, forbidden: BoolArray) -> tuple[int, int] | None:
-        """Forbid all but the commonest decision at the node where columns disagree most; None where they hardly do."""
-        used = [k for k, share in enumerate(mixture.share) if share > 1e-6]
-        choice = np.array([mixture.columns[k].choice for k in used])
-        # `met[k, v]`: how often column k, by its share, meets node v under the hypothesis that makes v likeliest.
-        often = self.graph.weight.max(axis=1)
-        met = np.array([mixture.share[k] * mixture.columns[k].visits * often for k in used])
-        commonest = choice[met.argmax(axis=0), np.arange(self.graph.size)]
-        apart = np.where(choice != commonest, met, 0.0).sum(axis=0)
-        v = int(apart.argmax())
-        if apart[v] < RARE_VISITS:
-            return None
-        decision = int(commonest[v])
-        forbidden[v] = True
-        forbidden[v, 1 + decision if decision >= 0 else 0] = False
-        return v, decision
+def _bind(graph: BeliefGraph, mixture: Mixture, forbidden: BoolArray) -> tuple[int, int] | None:
+    """Forbid all but the commonest decision at the node where columns disagree most; None where they hardly do."""
+    used = [k for k, share in enumerate(mixture.share) if share > 1e-6]
+    choice = np.array([mixture.columns[k].choice for k in used])
+    # `met[k, v]`: how often column k, by its share, meets node v under the hypothesis that makes v likeliest.
+    often = graph.weight.max(axis=1)
+    met = np.array([mixture.share[k] * mixture.columns[k].visits * often for k in used])
+    commonest = choice[met.argmax(axis=0), np.arange(graph.size)]
+    apart = np.where(choice != commonest, met, 0.0).sum(axis=0)
+    v = int(apart.argmax())
+    if apart[v] < RARE_VISITS:
+        return None
+    decision = int(commonest[v])
+    forbidden[v] = True
+    forbidden[v, 1 + decision if decision >= 0 else 0] = False
+    return v, decision

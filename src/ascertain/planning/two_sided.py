@@ -141,10 +141,9 @@ def _check_positive(alpha: Fraction, beta: Fraction) -> None:
 
 def _without_noise(quotient: Quotient, alpha: Fraction, beta: Fraction, limits: SearchLimits) -> TwoSidedBounds:
     """What happens is certain, so AO is D."""
-    if quotient.task.model.is_exact:
-        solution = solve(quotient.task, time_limit=limits.time_limit, prove="never")
-    else:  # a noisy machine whose laws happen to be certain
-        solution = solve(skeleton(quotient.reduced), time_limit=limits.time_limit, prove="never")
+    # The laws of a noisy machine may happen to be certain.
+    task = quotient.task if quotient.task.model.is_exact else skeleton(quotient.reduced)
+    solution = solve(task, time_limit=limits.time_limit, prove="never")
     if isinstance(solution, Solved):
         lower = upper = solution.cost
     elif isinstance(solution, Bounded):
