@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from ascertain.errors import LimitError
 from ascertain.model.noisy import NoisyMachine
-from ascertain.planning.belief_graph import build_graph, restrict_graph
+from ascertain.planning.belief_graph import GraphBuilder, restrict_graph
 from ascertain.planning.branch_and_bound import (
     IDLE,
     UNDECIDED,
@@ -164,7 +164,7 @@ def test_a_partial_policy_decides_histories_and_spends_what_it_says() -> None:
 def test_graphs_with_fewer_nodes_prove_no_less_of_the_policies_they_leave_room_for() -> None:
     task = pose(sensor_bank(3), flip=TENTH)
     alpha, beta = Fraction(1, 1000), Fraction(1, 100)
-    graph = build_graph(tabulate_likelihoods(task), cap=9.0, rival_part=1e-4, max_nodes=3000)
+    graph = GraphBuilder(tabulate_likelihoods(task), cap=9.0, rival_part=1e-4, max_nodes=3000).build()
     keep = np.arange(graph.size) < graph.size // 4
     whole, fewer = ColumnGeneration(graph, alpha, beta), ColumnGeneration(restrict_graph(graph, keep)[0], alpha, beta)
     prices = whole.uniform_prices(1.0)

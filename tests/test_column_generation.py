@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ascertain.errors import LimitError, TaskError
 from ascertain.kernels.planning.controllers import accumulate_outcomes, accumulate_visits
-from ascertain.planning.belief_graph import build_graph, restrict_graph
+from ascertain.planning.belief_graph import GraphBuilder, restrict_graph
 from ascertain.planning.column_generation import ColumnGeneration
 from ascertain.planning.information_state import may_be_nameless, tabulate_likelihoods
 from ascertain.planning.lagrangian import search_prices
@@ -73,7 +73,7 @@ def test_a_minimax_policy_keeps_to_the_risk_when_walked_reading_by_reading(task:
 def test_at_whatever_prices_the_bound_is_about_that_of_the_reference(numbers: list[float]) -> None:
     task = pose(sensor_bank(3), flip=TENTH)
     alpha, beta = Fraction(1, 20), Fraction(1, 20)
-    graph = build_graph(tabulate_likelihoods(task), cap=9.0, rival_part=1e-3, max_nodes=2000)
+    graph = GraphBuilder(tabulate_likelihoods(task), cap=9.0, rival_part=1e-3, max_nodes=2000).build()
     table = np.array(numbers).reshape(3, 3) * np.array([[1.0], [20.0], [20.0]])
     ours = ColumnGeneration(graph, alpha, beta).solve(table).lower
     theirs = lower_at_prices(task, alpha, beta, 9, (table[0], table[1], table[2]))
@@ -108,7 +108,7 @@ def test_what_comes_to_each_node_and_what_follows_it_solve_their_linear_equation
 @pytest.mark.parametrize("task", [pose(ring_register(2), flip=TENTH), pose(permutation_automaton(3, 2, 1), flip=TENTH)])
 def test_without_names_information_states_are_fewer_and_policies_keep_to_the_risk_all_the_same(task: Task) -> None:
     named, nameless = (
-        build_graph(tabulate_likelihoods(task, slots), cap=6.0, rival_part=1e-2, max_nodes=20_000)
+        GraphBuilder(tabulate_likelihoods(task, slots), cap=6.0, rival_part=1e-2, max_nodes=20_000).build()
         for slots in ("named", "nameless")
     )
     assert nameless.size < named.size
@@ -134,7 +134,7 @@ def test_hypotheses_that_share_a_label_keep_their_names() -> None:
 def test_by_rank_by_name_and_without_names_the_bound_is_the_same() -> None:
     task, alpha, beta = pose(sensor_bank(3), flip=TENTH), Fraction(1, 1000), Fraction(1, 100)
     bounds = [
-        float(ColumnGeneration(build_graph(tables, cap=12.0, rival_part=1e-5), alpha, beta).generate(60).lower)
+        float(ColumnGeneration(GraphBuilder(tables, cap=12.0, rival_part=1e-5).build(), alpha, beta).generate(60).lower)
         for tables in (tabulate_likelihoods(task, slots) for slots in ("ranked", "named", "nameless"))
     ]
     assert max(bounds) <= min(bounds) * 1.001
@@ -153,7 +153,7 @@ def test_four_sensors_are_read_by_a_minimax_policy_for_less_than_in_their_order(
 
 def test_what_is_left_out_of_a_restricted_graph_is_not_asked_about() -> None:
     task = pose(far_sensor(3), hypotheses=["left0", "right0"], flip=TENTH)
-    graph = build_graph(tabulate_likelihoods(task), cap=6.0, rival_part=1e-2)
+    graph = GraphBuilder(tabulate_likelihoods(task), cap=6.0, rival_part=1e-2).build()
     keep = np.zeros(graph.size, dtype=np.bool_)
     keep[0] = True
     smaller, node = restrict_graph(graph, keep)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ascertain.errors import LimitError, TaskError
 from ascertain.model import NoisyMachine
 from ascertain.planning import composition
-from ascertain.planning.belief_graph import GraphBuilder, build_graph
+from ascertain.planning.belief_graph import GraphBuilder
 from ascertain.planning.composition import cheapest_return, compose, skeleton
 from ascertain.planning.controller import ABSTAIN, FiniteStateController, evaluate_controller
 from ascertain.planning.information_state import Slots, is_exchangeable, tabulate_likelihoods
@@ -33,7 +33,7 @@ from tests.reference.sequential_tests import walk_with_memory
 from tests.strategies import noisy_machines, tasks
 
 ALPHA, BETA, TENTH = Fraction(1, 100), Fraction(1, 50), Fraction(1, 10)
-SMALL = SearchLimits(max_nodes=3000, max_likely_nodes=3000, weight_rounds=2, mixing_trials=6)
+SMALL = SearchLimits(max_nodes=3000, weight_rounds=2, mixing_trials=6)
 
 
 @given(tasks(noisy_machines(max_states=3, max_actions=2, max_readings=2), about="start", max_hypotheses=3), st.data())
@@ -41,7 +41,7 @@ SMALL = SearchLimits(max_nodes=3000, max_likely_nodes=3000, weight_rounds=2, mix
 def test_any_controller_is_evaluated_as_its_transcripts_say(task: Task, data: st.DataObject) -> None:
     tables = tabulate_likelihoods(task)
     try:
-        graph = build_graph(tables, cap=4.0, rival_part=0.01, max_nodes=400)
+        graph = GraphBuilder(tables, cap=4.0, rival_part=0.01, max_nodes=400).build()
     except LimitError:
         return
     choice = np.empty(graph.size, dtype=np.int64)
@@ -93,7 +93,7 @@ def test_the_bound_of_prices_never_exceeds_the_cost_of_a_policy_that_keeps_to_th
 def test_raising_the_price_of_errors_never_lowers_the_value() -> None:
     tables = tabulate_likelihoods(pose(sensor_bank(3), flip=TENTH), "ranked")
     start, total = start_penalties(np.ones(3) / 3)
-    program = LagrangianProgram(build_graph(tables, cap=9.0, rival_part=1e-3, start=start), total, ALPHA, BETA)
+    program = LagrangianProgram(GraphBuilder(tables, cap=9.0, rival_part=1e-3).build(start), total, ALPHA, BETA)
     values = [program.solve(price, 30.0).value for price in (10.0, 100.0, 1000.0)]
     assert all((more >= less * (1 - 1e-6)).all() for less, more in pairwise(values))
 
@@ -101,7 +101,7 @@ def test_raising_the_price_of_errors_never_lowers_the_value() -> None:
 def test_likely_information_states_are_among_all() -> None:
     tables = tabulate_likelihoods(pose(permutation_automaton(3, 2, 5), flip=TENTH))
     action_filter = MostInformative(tables, 2)
-    every = build_graph(tables, cap=6.0, rival_part=0.01, action_filter=action_filter)
+    every = GraphBuilder(tables, cap=6.0, rival_part=0.01, action_filter=action_filter).build()
     likely = build_likely_graph(
         GraphBuilder(tables, 6.0, 0.01, action_filter, 100_000), None, least=1e-3, remaining=1e-3
     )
@@ -115,7 +115,7 @@ def test_a_certified_tree_sums_its_risk_along_paths(split: str) -> None:
     task = pose(sensor_bank(4), flip=TENTH)
     solution = solve(skeleton(task), prove="never")
     assert isinstance(solution, Solved)
-    tree = compose(task, solution.policy, ALPHA, BETA, split)  # type: ignore[arg-type]
+    tree = compose(task, solution.policy, ALPHA, BETA)[split]  # type: ignore[arg-type]
     assert tree is not None
     assert tree.wrong <= ALPHA
     assert tree.abstain <= BETA
@@ -129,8 +129,8 @@ def test_an_optimised_split_costs_no_more_than_the_uniform_one() -> None:
     solution = solve(skeleton(task), prove="never")
     assert isinstance(solution, Solved)
     alpha = Fraction(1, 50)
-    uniform = compose(task, solution.policy, alpha, BETA, "uniform")
-    best = compose(task, solution.policy, alpha, BETA, "best")
+    uniform = compose(task, solution.policy, alpha, BETA)["uniform"]
+    best = compose(task, solution.policy, alpha, BETA)["best"]
     assert uniform is not None
     assert best is not None
     assert best.wrong <= alpha
@@ -141,8 +141,8 @@ def test_where_a_node_has_no_test_within_the_limits_there_is_no_tree(monkeypatch
     task = pose(sensor_bank(3), flip=TENTH)
     solution = solve(skeleton(task), prove="never")
     assert isinstance(solution, Solved)
-    monkeypatch.setattr(composition, "NODE_LIMITS", SearchLimits(max_nodes=2, max_likely_nodes=2))
-    assert compose(task, solution.policy, ALPHA, BETA, "uniform") is None
+    monkeypatch.setattr(composition, "NODE_LIMITS", SearchLimits(max_nodes=2))
+    assert compose(task, solution.policy, ALPHA, BETA)["uniform"] is None
 
 
 def test_a_loop_brings_every_state_back_and_there_is_none_where_states_merge() -> None:

@@ -38,7 +38,6 @@ QUICK = SearchLimits(
     time_limit=5.0,
     program_nodes=40,
     max_nodes=2000,
-    max_likely_nodes=2000,
     max_bound_nodes=1000,
     weight_rounds=2,
     mixing_trials=6,
@@ -232,7 +231,7 @@ def test_a_tree_is_measured_along_its_paths() -> None:
     alpha, beta = Fraction(1, 100), Fraction(1, 50)
     solution = solve(skeleton(task), prove="never")
     assert isinstance(solution, Solved)
-    tree = compose(task, solution.policy, alpha, beta, "uniform")
+    tree = compose(task, solution.policy, alpha, beta)["uniform"]
     assert tree is not None
     values = {"uniform tree": tree.cost}
     found = TwoSidedBounds(alpha, beta, Fraction(1), tree.cost, tree, (tree.wrong, tree.abstain), {}, values)

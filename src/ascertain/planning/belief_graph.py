@@ -12,7 +12,7 @@ a node is met, so that a policy may treat it differently then.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, final
@@ -31,18 +31,10 @@ SmallArray: TypeAlias = npt.NDArray[np.int16]
 """Slots, of which there are far fewer than 2^15: the largest table of a graph takes a quarter of the memory."""
 Edges: TypeAlias = tuple[IntArray, IntArray, LongArray, SmallArray | None]
 """`option`, `child`, `shift` and `slot` of some nodes, as in `BeliefGraph`."""
+ActionFilter: TypeAlias = Callable[[IntArray, LongArray, BoolArray], IntArray]
+"""What leaves a few actions at each node: of its states, its penalties and the allowed actions it makes `option`."""
 NEGLIGIBLE = 40 * UNIT
 """A likelihood e^-40 times another one adds less to it than a float can show."""
-
-
-class AbstractActionFilter(ABC):
-    """The interface of whatever leaves a few actions at a node."""
-
-    num_options: int
-
-    @abstractmethod
-    def offer(self, state: IntArray, penalty: LongArray, allowed: BoolArray) -> IntArray:
-        """`offer[v, k]`: the k-th action to consider at v, -1 when there is none."""
 
 
 @final
@@ -92,24 +84,6 @@ class BeliefGraph:
         return child, self.factor[rows, asked]
 
 
-def build_graph(
-    tables: LikelihoodTables,
-    *,
-    cap: float,
-    rival_part: float,
-    action_filter: AbstractActionFilter | None = None,
-    start: LongArray | None = None,
-    max_nodes: int = 100_000,
-) -> BeliefGraph:
-    """The belief graph of a task; LimitError when it has more than `max_nodes` nodes.
-
-    `cap` in nats: a penalty above it eliminates; `rival_part`: a node is terminal when all labels but one have at most
-    this part of the weight; `action_filter`: all actions if not given; `start[h]`: the penalty that h begins with, none
-    if not given.
-    """
-    return GraphBuilder(tables, cap, rival_part, action_filter, max_nodes).build(start)
-
-
 @final
 class GraphBuilder:
     """Information states met so far, and how the graph grows from them."""
@@ -119,9 +93,13 @@ class GraphBuilder:
         tables: LikelihoodTables,
         cap: float,
         rival_part: float,
-        action_filter: AbstractActionFilter | None,
-        max_nodes: int,
+        action_filter: ActionFilter | None = None,
+        max_nodes: int = 100_000,
     ) -> None:
+        """`cap` in nats: a penalty above it eliminates; without `action_filter` there are all actions.
+
+        `rival_part`: a node is terminal when all labels but one have at most this part of the weight.
+        """
         self.tables, self.cap, self.rival_part = tables, int(cap * UNIT), rival_part
         self.action_filter, self.max_nodes = action_filter, max_nodes
         label: list[int] = tables.task.label.tolist()
@@ -130,7 +108,11 @@ class GraphBuilder:
         self.number: dict[bytes, int] = {}
         self.found: list[InformationStates] = []
 
-    def build(self, start: LongArray | None) -> BeliefGraph:
+    def build(self, start: LongArray | None = None) -> BeliefGraph:
+        """The whole graph; LimitError when it has more than `max_nodes` nodes.
+
+        `start[h]` is the penalty that h begins with, none if not given.
+        """
         frontier = self.begin(start)
         layers: list[Edges] = []
         while len(frontier[0]):
@@ -157,7 +139,7 @@ class GraphBuilder:
         """Where these information states lead, and the new ones among those."""
         allowed = self.find_allowed(state, penalty)
         if self.action_filter is not None:
-            option = self.action_filter.offer(state, penalty, allowed)
+            option = self.action_filter(state, penalty, allowed)
         else:
             every: IntArray = np.arange(self.tables.num_actions, dtype=np.int32)
             option = np.where(allowed, every[None, :], NOWHERE).astype(np.int32)

@@ -222,7 +222,6 @@ class ColumnGeneration:
         the risks. Returned are the value, the shares, and the multipliers as prices.
         """
         from scipy.optimize import linprog  # pyright: ignore[reportUnknownVariableType]
-        from scipy.sparse import csr_array
 
         places, count, width = achieved.shape
         n, total = width // 3, places * count
@@ -233,10 +232,7 @@ class ColumnGeneration:
         goal = np.concatenate([np.zeros(total), [1.0], np.full(2 * n, unsafe)])
         sums = np.zeros((places, matrix.shape[1]))
         sums[np.arange(total) // count, np.arange(total)] = 1.0
-        found = cast(
-            "Any",
-            linprog(goal, A_ub=matrix, b_ub=limit, A_eq=csr_array(sums), b_eq=np.ones(places), method="highs"),
-        )
+        found = cast("Any", linprog(goal, A_ub=matrix, b_ub=limit, A_eq=sums, b_eq=np.ones(places), method="highs"))
         if found.x is None or found.ineqlin.marginals is None or found.status not in (0, 4):
             # Too hard for floats, which happens where columns are nearly alike: any prices prove something.
             return math.inf, np.full((places, count), 1.0 / count), self.uniform_prices(1.0)

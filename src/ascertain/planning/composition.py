@@ -100,9 +100,13 @@ def skeleton(task: Task) -> Task:
     return replace(task, model=machine)
 
 
-def compose(task: Task, tree: Automaton, alpha: Fraction, beta: Fraction, split: Split) -> CertifiedTree | None:
-    """The tree of the skeleton with tests at its nodes; None when a node cannot be read again, or has no test."""
-    return _Composition(task, tree, alpha, beta).run(split)
+def compose(task: Task, tree: Automaton, alpha: Fraction, beta: Fraction) -> dict[Split, CertifiedTree | None]:
+    """The tree of the skeleton with tests at its nodes, by each split.
+
+    None when a node cannot be read again, or has no test.
+    """
+    composition = _Composition(task, tree, alpha, beta)
+    return {"uniform": composition.run("uniform"), "best": composition.run("best")}
 
 
 @final
@@ -134,17 +138,19 @@ class _Composition:
         self.depth = max(int(self.largest_path(lambda i: Fraction(self.sites[i].is_test))), 1)
         """The largest number of tests on a path."""
         self.beta_of_test = beta / self.depth
+        words = [self.find_loop(site) for site in self.sites]
+        self.loops = [word for word in words if word is not None]
+        self.may_repeat = len(self.loops) == len(words) and self.is_safe()
+        """Whether every test can be read again, without harm on wrong branches too."""
         self.found: dict[tuple[object, Fraction], CertifiedController | None] = {}
 
     def run(self, split: Split) -> CertifiedTree | None:
-        words = [self.find_loop(site) for site in self.sites]
-        loops = [word for word in words if word is not None]
-        if len(loops) < len(words) or not self.is_safe(loops):
+        if not self.may_repeat:
             return None
         parts = [Fraction(1, self.depth)] * len(self.sites)
-        if split == "best" and any(site.is_test for site in self.sites):
-            parts = self.choose_parts(loops)
-        tried = [self.test(i, loops[i], parts[i] * self.alpha) for i in range(len(self.sites))]
+        if split == "best" and self.depth > 1:  # else every test has all of alpha already
+            parts = self.choose_parts()
+        tried = [self.test(i, part * self.alpha) for i, part in enumerate(parts)]
         tests = [test for test in tried if test is not None]
         return self.conclude(tests) if len(tests) == len(tried) else None
 
@@ -163,10 +169,10 @@ class _Composition:
     def part_of(self, site: _Site, state: int) -> int:
         return site.readings.index(int(self.output[state, site.action]))
 
-    def is_safe(self, loops: list[tuple[Action, ...]]) -> bool:
+    def is_safe(self) -> bool:
         """Whether every action that is used is defined wherever a truth that took a wrong branch may be."""
         asked = {site.action for site in self.sites if site.action != NOWHERE}
-        used = sorted(asked | {a for loop in loops for a in loop})
+        used = sorted(asked.union(*self.loops))
         reached = list_reachable(self.task.model, self.task.state)
         return bool((self.task.model.successor[reached][:, used] != UNDEFINED).all())
 
@@ -205,9 +211,9 @@ class _Composition:
     def cost_of(self, word: tuple[Action, ...]) -> Fraction:
         return sum((self.task.cost[a] for a in word), Fraction(0))
 
-    def test(self, i: int, loop: tuple[Action, ...], alpha: Fraction) -> NodeTest | None:
+    def test(self, i: int, alpha: Fraction) -> NodeTest | None:
         """The test of a site at this risk; None where none was found."""
-        site = self.sites[i]
+        site, loop = self.sites[i], self.loops[i]
         part = {h: self.part_of(site, s) for h, s in site.members} if site.readings else {}
         if not site.is_test:
             return NodeTest(site.action, (site.action,) if site.action != NOWHERE else (), part, None)
@@ -225,13 +231,14 @@ class _Composition:
                 self.found[key] = None
         return self.found[key]
 
-    def choose_parts(self, loops: list[tuple[Action, ...]]) -> list[Fraction]:
+    def choose_parts(self) -> list[Fraction]:
         """The parts of alpha, by dynamic programming from the leaves: `table[i][g]` for a subtree that may spend g."""
         table: dict[int, list[tuple[float, int]]] = {}
         for i in reversed(range(len(self.sites))):
             site, price = self.sites[i], {0: 0.0}
             if site.is_test:
-                price = {p: self.price(i, loops[i], p) for p in PARTS}
+                tests = [(p, self.test(i, self.alpha * p / GRID)) for p in PARTS]
+                price = {p: math.inf if test is None else float(self.node_cost(test, None)) for p, test in tests}
             # The dearest child counts, as paths share nothing but the nodes above.
             row: list[tuple[float, int]] = []
             for g in range(GRID + 1):
@@ -251,10 +258,6 @@ class _Composition:
             parts[i] = Fraction(p, GRID)
             stack += [(j, g - p) for j in self.sites[i].children]
         return parts
-
-    def price(self, i: int, loop: tuple[Action, ...], part: int) -> float:
-        test = self.test(i, loop, self.alpha * part / GRID)
-        return math.inf if test is None else float(self.node_cost(test, None))
 
     def node_cost(self, test: NodeTest, h: int | None) -> Fraction:
         """What a node costs hypothesis h, or its dearest member: rounds of the loop but for the end of the last."""

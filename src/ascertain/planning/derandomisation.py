@@ -94,11 +94,12 @@ class Derandomisation:
             agreed, disputed = self.find_mixed_leaves(partial, mixed)
             for t, decision in agreed:
                 partial = partial.decide(self.program, t, decision)
-            if not agreed and disputed is None:
+            if agreed:
+                mixed = self.pool.mix(partial)
+            elif disputed is not None:
+                partial, mixed = self.decide(partial, *disputed)
+            else:
                 break
-            if not agreed and disputed is not None:
-                partial = self.decide(partial, *disputed)
-            mixed = self.pool.mix(partial)
         return partial, self.pool.forget(mixed)
 
     def find_mixed_leaves(
@@ -127,8 +128,8 @@ class Derandomisation:
         first = [(t, decision) for often, t, decision in agreed if often >= top / 2]
         return first, None if disputed is None else disputed[1:]
 
-    def decide(self, partial: PartialPolicy, t: int, votes: dict[int, float]) -> PartialPolicy:
-        """The decision after which the best mixture is cheapest, of the three with most votes."""
+    def decide(self, partial: PartialPolicy, t: int, votes: dict[int, float]) -> tuple[PartialPolicy, LeafMixture]:
+        """The decision after which the best mixture is cheapest, of the three with most votes; and that mixture."""
         pool = self.pool
         ranked = sorted(votes, key=lambda d: -votes[d])
         likely = [d for d in ranked if d >= 0 or pool.may_stop(partial, t, d)]
@@ -140,7 +141,8 @@ class Derandomisation:
             tried.append((pool.bound(longer, self.rounds, self.prices), longer))
         found, longer = min(tried, key=lambda one: one[0].mixed.value)
         self.prices = found.prices
-        return longer
+        # Columns that were added for later trials may make it cheaper still.
+        return longer, found.mixed if found is tried[-1][0] else pool.mix(longer)
 
     def refine(self, partial: PartialPolicy, mixed: LeafMixture) -> tuple[PartialPolicy, dict[int, int]]:
         """Leaves that are met often decided as their column would; and the column of each leaf."""
@@ -190,8 +192,7 @@ class Derandomisation:
         queue: list[tuple[int, int]] = []
 
         def count(key: tuple[int, int]) -> int:
-            if key not in number:
-                number[key] = len(queue)
+            if number.setdefault(key, len(queue)) == len(queue):
                 queue.append(key)
             return number[key]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, final
 
@@ -48,12 +48,11 @@ def explain_information(task: Task, bound: PairwiseBound) -> HardestPair | None:
     s, t, a = bound.place
     states, action = task.model.states, task.model.actions[a]
     law, other = task.model.reading_law(s, a), task.model.reading_law(t, a)
-    readings = [
-        (task.model.readings[y], law.get(y, Fraction(0)), other.get(y, Fraction(0))) for y in sorted({*law, *other})
-    ]
+    none, names = Fraction(0), task.model.readings
+    readings = tuple((names[y], law.get(y, none), other.get(y, none)) for y in sorted({*law, *other}))
     pair, labels = _describe(task, bound.pair)
     where = f"{action!r}" if (states[s], states[t]) == pair else f"{action!r} in {states[s]!r} against {states[t]!r}"
-    return _explain(pair, labels, action, where, readings, bound.rate)
+    return _explain(HardestPair(pair, labels, where, action, readings, bound.rate))
 
 
 def explain_pairs(task: Task, bound: PairBound) -> HardestPair | None:
@@ -75,24 +74,17 @@ def explain_factors(question: PlantTask, factors: Factors) -> HardestPair:
     laws = (one, zero) if factors.nominal[i] else (zero, one)
     entropy = relative_entropy(*laws)
     rate = None if entropy is None else entropy.high / factors.costs[i]
-    readings = [(plant.readings[y], dict(laws[0])[y], dict(laws[1])[y]) for y in (0, 1)]
+    readings = tuple((plant.readings[y], dict(laws[0])[y], dict(laws[1])[y]) for y in (0, 1))
     names = plant.name_state(pair[0]), plant.name_state(pair[1])
     labels = question.label_of(pair[0]), question.label_of(pair[1])
-    return _explain(names, labels, action, f"{action!r}", readings, rate)
+    return _explain(HardestPair(names, labels, f"{action!r}", action, readings, rate))
 
 
-def _explain(
-    states: tuple[str, str],
-    labels: tuple[str, str],
-    action: str,
-    where: str,
-    readings: list[tuple[str, Fraction, Fraction]],
-    rate: Fraction | None,
-) -> HardestPair:
-    seen = ", ".join(f"{name!r} with {p} against {q}" for name, p, q in readings)
-    speed = "without end" if rate is None else f"{float(rate):.4g} nats for each unit of cost"
-    why = f"{where} tells the two apart best, {speed}: it reads {seen}"
-    return HardestPair(states, labels, why, action, tuple(readings), rate)
+def _explain(pair: HardestPair) -> HardestPair:
+    """The pair with its whole reason, of which it has where to ask."""
+    seen = ", ".join(f"{name!r} with {p} against {q}" for name, p, q in pair.readings)
+    speed = "without end" if pair.rate is None else f"{float(pair.rate):.4g} nats for each unit of cost"
+    return replace(pair, why=f"{pair.why} tells the two apart best, {speed}: it reads {seen}")
 
 
 def _describe(task: Task, pair: tuple[int, int]) -> tuple[tuple[str, str], tuple[str, str]]:

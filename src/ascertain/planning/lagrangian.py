@@ -48,11 +48,11 @@ import numpy as np
 
 from ascertain.errors import LimitError
 from ascertain.kernels.planning.controllers import SHRINK, choose_options, iterate_values
-from ascertain.planning.belief_graph import AbstractActionFilter, BeliefGraph, GraphBuilder, unroll_in_time
+from ascertain.planning.belief_graph import ActionFilter, BeliefGraph, GraphBuilder, unroll_in_time
 from ascertain.planning.controller import ABSTAIN, CertifiedController, FiniteStateController, fit_horizon
 from ascertain.planning.information_state import UNIT, LikelihoodTables, Slots, tabulate_likelihoods
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
-from ascertain.planning.pruning import MAX_STATES, MostInformative, SingleAction, build_likely_graph
+from ascertain.planning.pruning import MAX_STATES, MostInformative, build_likely_graph, repeat_action
 from ascertain.task.task import Task
 from ascertain.types import BoolArray, FloatArray, LongArray
 
@@ -175,7 +175,7 @@ def search_prices(
     """
     tables = tabulate_likelihoods(task, slots)
 
-    def attempt(action_filter: AbstractActionFilter | None) -> PricedPolicy | None:
+    def attempt(action_filter: ActionFilter | None) -> PricedPolicy | None:
         try:
             return _PriceSearch(tables, alpha, beta, limits, action_filter).run()
         except LimitError:
@@ -190,28 +190,24 @@ def search_prices(
             found = attempt(MostInformative(tables, options, preference))
             if found is not None and found.best is not None:
                 return found
-        repeated = [attempt(SingleAction(a)) for a in range(tables.num_actions)]
+        repeated = [attempt(repeat_action(a)) for a in range(tables.num_actions)]
         best = [one.best for one in repeated if one is not None and one.best is not None]
         if best:
             return PricedPolicy(min(best, key=lambda one: one.cost), None)
     raise LimitError("no policy within reach keeps to the risk; the task leads to too many information states")
 
 
+@dataclass
 class _PriceSearch:
     """Prices and weights are looked for on one kind of graph, and what was best is kept."""
 
-    def __init__(
-        self,
-        tables: LikelihoodTables,
-        alpha: Fraction,
-        beta: Fraction,
-        limits: SearchLimits,
-        action_filter: AbstractActionFilter | None,
-    ) -> None:
-        self.tables, self.alpha, self.beta, self.limits = tables, alpha, beta, limits
-        self.action_filter = action_filter
-        self.best: CertifiedController | None = None
-        self.lower: Fraction | None = None
+    tables: LikelihoodTables
+    alpha: Fraction
+    beta: Fraction
+    limits: SearchLimits
+    action_filter: ActionFilter | None
+    best: CertifiedController | None = None
+    lower: Fraction | None = None
 
     def run(self) -> PricedPolicy:
         weights = np.ones(self.tables.num_slots) / self.tables.num_slots
@@ -252,23 +248,20 @@ class _PriceSearch:
 
     def build_graph(self, start: LongArray) -> BeliefGraph:
         """The graph that a policy of this risk needs: what is eliminated or terminal could hardly change an answer."""
-        limits, n, everything = self.limits, self.tables.num_slots, self.action_filter is None
+        n = self.tables.num_slots
         # A hypothesis is dropped one nat beyond the evidence that n of them need at 1/alpha together, and a node ends
         # where the other labels have a quarter of one's share of alpha.
         cap, rival_part = math.log(1 / self.alpha) + math.log(n) + 1.0, float(self.alpha) / (4 * n)
-        max_nodes = limits.max_nodes if everything else limits.max_likely_nodes
-
-        def begin() -> GraphBuilder:
-            return GraphBuilder(self.tables, cap, rival_part, self.action_filter, max_nodes)
-
-        if everything:
-            return begin().build(start)
+        most = self.limits.max_nodes
+        if self.action_filter is None:
+            return GraphBuilder(self.tables, cap, rival_part, max_nodes=most).build(start)
         # The rarer the nodes that are expanded the better the policy; the first graph that is small enough is taken.
         rare = float(self.beta) / n
         for least in (rare / 1_000, rare / 100, rare / 10):
             with suppress(LimitError):
-                return build_likely_graph(begin(), start, least=least, remaining=rare / 4)
-        raise LimitError(f"even the likely readings of this task lead to more than {max_nodes} information states")
+                builder = GraphBuilder(self.tables, cap, rival_part, self.action_filter, most)
+                return build_likely_graph(builder, start, least=least, remaining=rare / 4)
+        raise LimitError(f"even the likely readings of this task lead to more than {most} information states")
 
     def mix_in_time(
         self, graph: BeliefGraph, rash: LongArray, careful: FiniteStateController

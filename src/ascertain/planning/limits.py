@@ -17,9 +17,7 @@ class SearchLimits:
     """Joint states in the linear program of the program bound."""
 
     max_nodes: int = 60_000
-    """Information states of a belief graph with all actions that a policy is made from."""
-    max_likely_nodes: int = 60_000
-    """Information states of a pruned belief graph."""
+    """Information states of a belief graph that a policy is made from."""
     max_bound_nodes: int = 250_000
     """Information states of a belief graph that only a lower bound is read off."""
 

@@ -8,15 +8,14 @@ is made out of the mixture:
 
 - *restrict*: nodes that no column met so far are left out, and what leads there ends there;
 - *derandomise* (`derandomisation.py`), where every hypothesis has its own label: decide history by history for as long
-  as it matters, then follow one column after each history. If that comes near the bound it is all. Else:
+  as it matters, then follow one column after each history. If that comes near a lower bound it is all. Else:
 - *dive*: where its columns decide differently, at the node that is met most often, all are bound to decide like most of
   them, and the best mixture under that is found, a few times over. What is left to disagree on is then rarely met;
 - *improve* the columns met on the way that are nearest to keeping the risks, decision by decision (`local_search.py`);
   the best of what comes of it is evaluated like every other policy.
 
 Belief graphs with named slots serve both purposes. Where they are too large, ranked or nameless slots still give the
-bound. Named ones also give a sharper one, for policies that draw nothing at random (`branch_and_bound.py`). It is
-looked for where the policy is not yet near the bound of mixtures.
+bound. Named ones also give a sharper one, for policies that draw nothing at random (`branch_and_bound.py`).
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from fractions import Fraction
 import numpy as np
 
 from ascertain.errors import LimitError
-from ascertain.planning.belief_graph import BeliefGraph, build_graph, restrict_graph
+from ascertain.planning.belief_graph import BeliefGraph, GraphBuilder, restrict_graph
 from ascertain.planning.branch_and_bound import bound_by_branching
 from ascertain.planning.column_generation import Column, ColumnGeneration, Mixture
 from ascertain.planning.controller import CertifiedController, fit_horizon
@@ -70,7 +69,7 @@ def find_best_mixture(
         cap = math.log(1 / alpha) + math.log(tables.num_slots) + more
         rival_part = float(alpha) * math.exp(1 - more) / (4 * tables.num_slots)
         with suppress(LimitError):
-            graph = build_graph(tables, cap=cap, rival_part=rival_part, max_nodes=max_nodes)
+            graph = GraphBuilder(tables, cap, rival_part, max_nodes=max_nodes).build()
             program = ColumnGeneration(graph, alpha, beta)
             return program, program.generate(_rounds(graph, limits))
     raise LimitError(f"the readings of this task lead to more than {max_nodes} different information states")
@@ -81,15 +80,21 @@ def find_minimax_policy(
 ) -> PricedPolicy:
     """A minimax policy for a task about the start; LimitError where its belief graph with named slots is too large."""
     program, mixture = find_best_mixture(task, alpha, beta, limits, "named", limits.max_nodes)
-    best = _find_policy(program, mixture, limits)
+    fewer, restricted = _restrict(program, mixture)
+    best = derandomised = _derandomise(fewer, restricted, limits)
+    if derandomised is None:
+        best = _round(fewer, restricted, limits)
     branches = min(limits.max_branches, max(2, _repeats(program.graph, limits) // (3 * BOUND_ROUNDS)))
     target = math.inf if best is None else float(best.cost / TIGHT_RATIO)
     branched = bound_by_branching(program, mixture, branches=branches, rounds=BOUND_ROUNDS, target=target)
+    if derandomised is not None and derandomised.cost > max(GOOD_RATIO * mixture.lower, TIGHT_RATIO * branched):
+        improved = _round(fewer, restricted, limits)
+        best = derandomised if improved is None or improved.cost > derandomised.cost else improved
     return PricedPolicy(best, mixture.lower, branched)
 
 
-def _find_policy(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> CertifiedController | None:
-    """The best policy that the nodes met so far have room for."""
+def _restrict(program: ColumnGeneration, mixture: Mixture) -> tuple[ColumnGeneration, Mixture]:
+    """The same with the nodes alone that a column met so far."""
     often = program.graph.weight.max(axis=1)
     keep = np.zeros(len(often), dtype=np.bool_)
     for column in mixture.columns:
@@ -97,16 +102,13 @@ def _find_policy(program: ColumnGeneration, mixture: Mixture, limits: SearchLimi
     graph, node = restrict_graph(program.graph, keep)
     fewer = ColumnGeneration(graph, program.alpha, program.beta)
     columns = tuple(fewer.column_of(column.choice[node], Fraction(0)) for column in mixture.columns)
-    found: list[CertifiedController] = []
-    if len(fewer.group_size) == len(fewer.group):
-        restricted = replace(mixture, columns=columns)
-        derandomised = Derandomisation(fewer, restricted, max_leaves=limits.max_leaves, rounds=ROUNDS).run()
-        if derandomised is not None and derandomised.cost <= GOOD_RATIO * mixture.lower:
-            return derandomised
-        found += [] if derandomised is None else [derandomised]
-    improved = _Rounding(fewer, fewer.generate(_rounds(graph, limits), columns), limits).run()
-    found += [] if improved is None else [improved]
-    return min(found, key=lambda one: one.cost, default=None)
+    return fewer, replace(mixture, columns=columns)
+
+
+def _derandomise(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> CertifiedController | None:
+    if len(program.group_size) < len(program.group):
+        return None
+    return Derandomisation(program, mixture, max_leaves=limits.max_leaves, rounds=ROUNDS).run()
 
 
 def _repeats(graph: BeliefGraph, limits: SearchLimits) -> int:
@@ -119,65 +121,56 @@ def _rounds(graph: BeliefGraph, limits: SearchLimits) -> int:
     return min(100, max(12, _repeats(graph, limits)))
 
 
-class _Rounding:
+def _round(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> CertifiedController | None:
     """One policy out of a mixture, by diving and local search."""
+    graph = program.graph
+    mixture = program.generate(_rounds(graph, limits), mixture.columns)
+    search = LocalSearch(program, max(mixture.value, float(graph.tables.cost.min())))
+    # The best columns first, no two of the same value.
+    starts: list[tuple[float, LongArray]] = []
+    met = [(search.value_of(column), column.choice) for column in _dive(program, mixture, limits)]
+    for value, choice in sorted(met, key=lambda one: one[0]):
+        if not starts or value > starts[-1][0] * (1 + 1e-6):
+            starts.append((value, choice))
+    part = min(1.0, FEW_NODES / graph.size)
+    best: CertifiedController | None = None
+    for _, choice in starts[: max(3, int(limits.max_starts * part))]:
+        improved = search.improve(choice, max(20, int(limits.max_changes * part)))
+        found = fit_horizon(graph, improved, program.alpha, program.beta)
+        if found is not None and (best is None or found.cost < best.cost):
+            best = found
+    return best
 
-    def __init__(self, program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> None:
-        self.program, self.graph, self.mixture, self.limits = program, program.graph, mixture, limits
-        self.rounds = min(60, _rounds(self.graph, limits))
-        self.search = LocalSearch(program, max(mixture.value, float(self.graph.tables.cost.min())))
-        self.found: list[tuple[float, LongArray]] = []
 
-    def run(self) -> CertifiedController | None:
-        self.dive()
-        best: CertifiedController | None = None
-        part = min(1.0, FEW_NODES / self.graph.size)
-        for choice in self.list_starts(max(3, int(self.limits.max_starts * part))):
-            improved = self.search.improve(choice, max(20, int(self.limits.max_changes * part)))
-            found = fit_horizon(self.graph, improved, self.program.alpha, self.program.beta)
-            if found is not None and (best is None or found.cost < best.cost):
-                best = found
-        return best
+def _dive(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> list[Column]:
+    """Bind the columns together, node by node; all columns that were met on the way."""
+    graph, found = program.graph, list(mixture.columns)
+    forbidden = np.zeros((graph.size, 1 + graph.option.shape[1]), dtype=np.bool_)
+    rounds = min(60, _rounds(graph, limits))
+    for _ in range(min(limits.max_dives, max(3, limits.max_work // (rounds * forbidden.size)))):
+        bound = _bind(graph, mixture, forbidden)
+        if bound is None:
+            break
+        v, decision = bound
+        kept = tuple(c for c in mixture.columns if not c.visits[v] or c.choice[v] == decision)
+        mixture = program.generate(rounds, kept, forbidden, enough=2e-3)
+        found += mixture.columns[len(kept) :]
+    return found
 
-    def note(self, columns: tuple[Column, ...]) -> None:
-        self.found += [(self.search.value_of(column), column.choice) for column in columns]
 
-    def list_starts(self, most: int) -> list[LongArray]:
-        """The best columns, no two of the same value."""
-        starts: list[tuple[float, LongArray]] = []
-        for value, choice in sorted(self.found, key=lambda one: one[0]):
-            if not starts or value > starts[-1][0] * (1 + 1e-6):
-                starts.append((value, choice))
-        return [choice for _, choice in starts[:most]]
-
-    def dive(self) -> None:
-        """Bind the columns together, node by node."""
-        mixture = self.mixture
-        forbidden = np.zeros((self.graph.size, 1 + self.graph.option.shape[1]), dtype=np.bool_)
-        self.note(mixture.columns)
-        work = self.rounds * self.graph.size * forbidden.shape[1]
-        for _ in range(min(self.limits.max_dives, max(3, self.limits.max_work // work))):
-            bound = self.bind(mixture, forbidden)
-            if bound is None:
-                break
-            v, decision = bound
-            kept = tuple(c for c in mixture.columns if not c.visits[v] or c.choice[v] == decision)
-            mixture = self.program.generate(self.rounds, kept, forbidden, enough=2e-3)
-            self.note(mixture.columns[len(kept) :])
-
-    def bind(self, mixture: Mixture, forbidden: BoolArray) -> tuple[int, int] | None:
-        """Forbid all but the commonest decision at the node where columns disagree most; None where they hardly do."""
-        used = [k for k, share in enumerate(mixture.share) if share > 1e-6]
-        choice = np.array([mixture.columns[k].choice for k in used])
-        # `met[k, v]`: how often column k, by its share, meets node v under the hypothesis that makes v likeliest.
-        often = self.graph.weight.max(axis=1)
-        met = np.array([mixture.share[k] * mixture.columns[k].visits * often for k in used])
-        commonest = choice[met.argmax(axis=0), np.arange(self.graph.size)]
-        apart = np.where(choice != commonest, met, 0.0).sum(axis=0)
-        v = int(apart.argmax())
-        if apart[v] < RARE_VISITS:
-            return None
-        decision = int(commonest[v])
-        forbidden[v] = True
-        forbidden[v, 1 + decision if decision >= 0 else 0] = False
-        return v, decision
+def _bind(graph: BeliefGraph, mixture: Mixture, forbidden: BoolArray) -> tuple[int, int] | None:
+    """Forbid all but the commonest decision at the node where columns disagree most; None where they hardly do."""
+    used = [k for k, share in enumerate(mixture.share) if share > 1e-6]
+    choice = np.array([mixture.columns[k].choice for k in used])
+    # `met[k, v]`: how often column k, by its share, meets node v under the hypothesis that makes v likeliest.
+    often = graph.weight.max(axis=1)
+    met = np.array([mixture.share[k] * mixture.columns[k].visits * often for k in used])
+    commonest = choice[met.argmax(axis=0), np.arange(graph.size)]
+    apart = np.where(choice != commonest, met, 0.0).sum(axis=0)
+    v = int(apart.argmax())
+    if apart[v] < RARE_VISITS:
+        return None
+    decision = int(commonest[v])
+    forbidden[v] = True
+    forbidden[v, 1 + decision if decision >= 0 else 0] = False
+    return v, decision

@@ -29,14 +29,13 @@ a policy slower, not rash. Where there is no such node the policy stops there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
 
 from ascertain.errors import LimitError
-from ascertain.planning.belief_graph import AbstractActionFilter, BeliefGraph, GraphBuilder
+from ascertain.planning.belief_graph import ActionFilter, BeliefGraph, GraphBuilder
 from ascertain.planning.information_state import UNIT, LikelihoodTables, weights_of
 from ascertain.policy.automaton import NOWHERE
 from ascertain.types import UNDEFINED, Action, BoolArray, FloatArray, IntArray, LongArray
@@ -61,7 +60,7 @@ MAX_CANDIDATES = 4000
 
 
 @final
-class MostInformative(AbstractActionFilter):
+class MostInformative:
     """The `num_options` actions that promise most information."""
 
     def __init__(self, tables: LikelihoodTables, num_options: int, preference: FloatArray | None = None) -> None:
@@ -71,7 +70,7 @@ class MostInformative(AbstractActionFilter):
         self.promise = promised_information(tables)
         self.preference = preference
 
-    def offer(self, state: IntArray, penalty: LongArray, allowed: BoolArray) -> IntArray:
+    def __call__(self, state: IntArray, penalty: LongArray, allowed: BoolArray) -> IntArray:
         root = np.sqrt(weights_of(penalty))
         score = np.zeros((len(state), self.tables.num_actions))
         for h, g in self.rivals.tolist():
@@ -86,16 +85,9 @@ class MostInformative(AbstractActionFilter):
         return np.where(np.take_along_axis(allowed, best, axis=1), best, NOWHERE).astype(np.int32)
 
 
-@final
-@dataclass(frozen=True)
-class SingleAction(AbstractActionFilter):
+def repeat_action(action: Action) -> ActionFilter:
     """One action over and over: the fewest nodes that a policy can do with."""
-
-    action: Action
-    num_options: int = 1
-
-    def offer(self, state: IntArray, penalty: LongArray, allowed: BoolArray) -> IntArray:
-        return np.where(allowed[:, [self.action]], self.action, NOWHERE).astype(np.int32)
+    return lambda _state, _penalty, allowed: np.where(allowed[:, [action]], action, NOWHERE).astype(np.int32)
 
 
 def promised_information(tables: LikelihoodTables) -> FloatArray:
@@ -135,7 +127,7 @@ def build_likely_graph(
 ) -> BeliefGraph:
     """The nodes that have probability `least` at some time, until at most `remaining` of it is not at terminal ones.
 
-    The builder has an action filter; `start` is that of `build_graph`. LimitError past the builder's `max_nodes`.
+    The builder has an action filter; `start` is that of its `build`. LimitError past its `max_nodes`.
     """
     growth = _Growth(builder, start)
     for _ in range(MAX_STEPS):
@@ -153,21 +145,18 @@ class _Growth:
     """Tables that grow as nodes are expanded."""
 
     def __init__(self, builder: GraphBuilder, start: LongArray | None) -> None:
-        assert builder.action_filter is not None
         self.builder = builder
-        shape = (0, builder.action_filter.num_options, builder.tables.num_readings)
-        self.state: IntArray = np.zeros((0, builder.tables.num_slots), dtype=np.int32)
-        self.penalty: LongArray = np.zeros(self.state.shape, dtype=np.int64)
-        self.option: IntArray = np.zeros(shape[:2], dtype=np.int32)
-        self.child: IntArray = np.zeros(shape, dtype=np.int32)
-        self.shift: LongArray = np.zeros(shape, dtype=np.int64)
-        self.part: FloatArray = np.zeros(shape)
+        first = builder.begin(start)
+        # Tables without rows, in the shapes that expanding gives.
+        self.state, self.penalty = first[0][:0], first[1][:0]
+        (self.option, self.child, self.shift, _), _ = builder.expand(self.state, self.penalty)
+        self.part: FloatArray = np.zeros(self.child.shape)
         """`part[v, k, y]`: the probability of reading y at v after its k-th action."""
         self.mass: FloatArray = np.zeros(0)
         self.expanded: BoolArray = np.zeros(0, dtype=np.bool_)
         self.now: FloatArray = np.zeros(0)
         """The probability of each node after the readings so far."""
-        self.append(*builder.begin(start))
+        self.append(*first)
         self.now[0] = 1.0
 
     @property

@@ -39,7 +39,7 @@ from ascertain.bounds.program import ProgramBound, bound_by_program
 from ascertain.drawing.shown import Shown
 from ascertain.errors import LimitError, TaskError
 from ascertain.model.named import register
-from ascertain.planning.composition import Split, compose, skeleton
+from ascertain.planning.composition import compose, skeleton
 from ascertain.planning.factors import Factors, find_factors
 from ascertain.planning.information_state import Slots, smallest_slots
 from ascertain.planning.lagrangian import PricedPolicy, search_prices
@@ -141,10 +141,9 @@ def _check_positive(alpha: Fraction, beta: Fraction) -> None:
 
 def _without_noise(quotient: Quotient, alpha: Fraction, beta: Fraction, limits: SearchLimits) -> TwoSidedBounds:
     """What happens is certain, so AO is D."""
-    if quotient.task.model.is_exact:
-        solution = solve(quotient.task, time_limit=limits.time_limit, prove="never")
-    else:  # a noisy machine whose laws happen to be certain
-        solution = solve(skeleton(quotient.reduced), time_limit=limits.time_limit, prove="never")
+    # The laws of a noisy machine may happen to be certain.
+    task = quotient.task if quotient.task.model.is_exact else skeleton(quotient.reduced)
+    solution = solve(task, time_limit=limits.time_limit, prove="never")
     if isinstance(solution, Solved):
         lower = upper = solution.cost
     elif isinstance(solution, Bounded):
@@ -213,14 +212,14 @@ class _Noisy:
 
     def try_trees(self) -> None:
         """The paper's construction, and the same with the split optimised."""
+        self.upper |= {"uniform tree": None, "tree": None}
         solution = solve(skeleton(self.task), time_limit=self.limits.time_limit, prove="never")
-        splits: tuple[tuple[str, Split], ...] = (("uniform tree", "uniform"), ("tree", "best"))
-        for name, split in splits:
-            self.upper[name] = None
-            if isinstance(solution, Solved | Bounded) and solution.policy is not None:
-                tree = compose(self.task, solution.policy, self.alpha, self.beta, split)
-                if tree is not None:
-                    self.offer(name, tree.cost, tree, (tree.wrong, tree.abstain))
+        if not isinstance(solution, Solved | Bounded) or solution.policy is None:
+            return
+        trees = compose(self.task, solution.policy, self.alpha, self.beta)
+        for name, tree in (("uniform tree", trees["uniform"]), ("tree", trees["best"])):
+            if tree is not None:
+                self.offer(name, tree.cost, tree, (tree.wrong, tree.abstain))
 
     def try_prices(self, program: ProgramBound) -> None:
         """Price searches: on the smallest graph, with named slots, and pruned by expected visits if that is large."""
