@@ -3,7 +3,8 @@
 `ascertain.settle` is `settle` of `pipeline/settle.py` behind such a check, and so is every function and every class
 that `ascertain` exports. The check reads the annotations: a value of another kind is refused with a sentence that names
 the parameter. Where an exact number is wanted a text such as "1/50" is one, and a list stands for a tuple. What lies
-below the border trusts what it is given, and checks only what annotations cannot say.
+below the border trusts what it is given, and checks only what annotations cannot say: a class that `ascertain` exports
+is the class itself, so its check looks at who calls, and lets our own modules pass.
 """
 
 from __future__ import annotations
@@ -12,17 +13,18 @@ import inspect
 import math
 import operator
 import reprlib
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, wraps
 from importlib import import_module
 from pathlib import Path
-from types import NoneType, UnionType
+from types import FrameType, NoneType, UnionType
 from typing import Any, Literal, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from ascertain.errors import ArgumentError, did_you_mean
+from ascertain.errors import ArgumentError, AscertainError, did_you_mean
 from ascertain.rational import parse_rational
 
 T = TypeVar("T")
@@ -43,21 +45,23 @@ def checked(thing: T, name: str) -> T:
         made = _guard(made, name)
         made.__module__ = "ascertain"  # where pickle finds it again
     elif "__init__" in vars(thing) and Exception not in thing.__mro__ and not hasattr(made.__init__, "_checked"):
-        made.__init__ = _guard(made.__init__, name, made if hasattr(made, "__dataclass_fields__") else None)
+        made.__init__ = _guard(made.__init__, name, made)
     return made
 
 
-def _guard(function: Callable[..., Any], name: str, fields_of: type | None = None) -> Any:
+def _guard(function: Callable[..., Any], name: str, of_class: type | None = None) -> Any:
     """The function, called with what its annotations, or those of a dataclass, make of the arguments."""
     signature = inspect.signature(function)
 
     @cache
     def hints() -> dict[str, Any]:
-        found = read_hints(fields_of or function)
+        found = read_hints(of_class if hasattr(of_class, "__dataclass_fields__") else function)
         return {key: hint for key, hint in found.items() if key in signature.parameters}
 
     @wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
+        if of_class is not None and _is_ours(sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]
+            return function(*args, **kwargs)
         bound = signature.bind(*args, **kwargs)
         for key, value in bound.arguments.items():
             if key not in hints():
@@ -66,11 +70,31 @@ def _guard(function: Callable[..., Any], name: str, fields_of: type | None = Non
             try:
                 bound.arguments[key] = read(value)
             except (ValueError, TypeError, OverflowError):
+                if of_class is not None:
+                    _refuse_in_own_words(function, args, kwargs)
                 raise ArgumentError(f"{name}: {key} must be {words}{_instead(value, hints()[key])}") from None
         return function(*bound.args, **bound.kwargs)
 
     guarded._checked = True  # type: ignore[attr-defined]
     return guarded
+
+
+def _is_ours(caller: FrameType) -> bool:
+    """Whether a module of ours calls, itself or by `dataclasses.replace`."""
+    name = caller.f_globals.get("__name__", "")
+    if name == "dataclasses" and caller.f_back is not None:
+        return _is_ours(caller.f_back)
+    return name.partition(".")[0] in {"ascertain", "ascertain_paper"}
+
+
+def _refuse_in_own_words(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Let a class that knows what is wrong with a value say so itself."""
+    try:
+        function(*args, **kwargs)
+    except AscertainError:
+        raise
+    except Exception:  # whatever else goes wrong, the annotations say why
+        return
 
 
 def read_hints(thing: Any) -> dict[str, Any]:
