@@ -66,7 +66,7 @@ def runs(draw: st.DrawFn) -> tuple[ObserverSettings, Bank | None, list[Step]]:
     )
     state, history = int(draw(st.sampled_from(every))), list[Step]()
     for _ in range(draw(st.integers(0, 10))):
-        action = draw(st.sampled_from(observer.actions))
+        action = draw(st.sampled_from(observer.question.actions))
         law = model.reading_law(state, action)
         kind = draw(st.integers(0, 14))
         likeliest = max(law, key=lambda y: law[y])
@@ -101,7 +101,7 @@ def check_against_twin(run: tuple[ObserverSettings, Bank | None, list[Step]]) ->
             assert observer.risk_budget.amount(accepted.share) == accepted.alpha
         if not isinstance(found, Act):
             return
-        assert found.action in options.actions
+        assert found.action in options.question.actions
         if t < len(history):
             observer = tell(observer, history[t])
 
