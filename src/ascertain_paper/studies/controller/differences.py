@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any, TypeAlias, final
 
 from ascertain_paper.studies import paper
-from ascertain_paper.studies.controller.measure import AT_RISK, LIKE, OUR_WEIGHTS, OURS, PAPER
+from ascertain_paper.studies.controller.measure import AT_RISK, LIKE, OUR_WEIGHTS, OURS, PAPER, WEIGHTED
 from ascertain_paper.studies.controller.switching import LEVELS, median_contradicted, switching_table
 from ascertain_paper.studies.uncertainty import error_of_mean, error_of_ratio, mean
 from ascertain_paper.study import OpenChoice
@@ -22,9 +22,9 @@ EAGER, STAGED, LAST = "eager", "staged", "readwise 1000"
 BESIDE = {
     **{name: name for name in paper.CONTROLLER},
     AT_RISK.name: STAGED,
-    **{ours.name: ours.name.removeprefix(OUR_WEIGHTS) for ours in OURS},
+    **{ours.name: ours.name.removeprefix(OUR_WEIGHTS) for ours in WEIGHTED},
+    **{ours.name: LIKE for ours in OURS if ours not in WEIGHTED},
 }
-BESIDE |= {ours: LIKE for ours, theirs in BESIDE.items() if theirs not in paper.CONTROLLER}
 """Each controller here, in the order of the table, and the paper's that it stands beside."""
 
 
