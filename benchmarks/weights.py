@@ -20,7 +20,7 @@ from fractions import Fraction
 from ascertain.bank.candidates import Compiled
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
-from ascertain.bank.weights import DEFAULT, WEIGHTINGS, Weighting
+from ascertain.bank.weights import DEFAULT, EQUAL, WEIGHTINGS, Weighting
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.policy.verdict import Certified
 from ascertain.task.bank import Bank, nominal_bank
@@ -44,8 +44,9 @@ def banks(shells: int) -> dict[str, Maker]:
 
     found: dict[str, Maker] = {BASE: make(WEIGHTINGS["uniform"], EVERYTHING)}
     for name, weighting in WEIGHTINGS.items():
-        for share in SHARES:
+        for share in () if weighting is EQUAL else SHARES:
             found[f"{name}, {shells} shells, nominal {share}"] = make(replace(weighting, nominal=share), shells)
+    found["equal, all shells"] = make(EQUAL, EVERYTHING)
     found["inverse_cube, all shells, nominal 1/16"] = make(DEFAULT, EVERYTHING)
     found["all on the truth"] = lambda _, operation: nominal_bank(operation.true_endpoint)
     return found

@@ -16,7 +16,7 @@ from ascertain.bank.candidates import Compiled, CompileStats
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import bank_shells, keep_shells, rank_state
-from ascertain.bank.weights import WEIGHTINGS, Weighting, geometric, inverse_cube, inverse_square, uniform
+from ascertain.bank.weights import EQUAL, WEIGHTINGS, Weighting, geometric, inverse_cube, inverse_square, uniform
 from ascertain.errors import TaskError
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.evidence import Step
@@ -102,6 +102,17 @@ def test_default_weights_fall_over_shells_are_equal_inside_and_give_the_nominal_
     assert weights_of(bank_shells(COMPILED, 3, half))[4] > Fraction(1, 2)
 
 
+def test_with_equal_weights_the_nominal_weighs_what_every_other_candidate_does() -> None:
+    """Whether a shell that is kept holds it or not, or there is none."""
+    inside, outside, without = listed(LAYERS, 4), listed(LAYERS, 11), listed(LAYERS)
+    assert 11 not in {state for layer in LAYERS for state in layer}
+    for compiled in (inside, outside, without):
+        for limit in (1, 2, 3):
+            states = {state for layer in LAYERS[:limit] for state in layer}
+            states |= set() if compiled.nominal is None else {compiled.nominal}
+            assert weights_of(bank_shells(compiled, limit, EQUAL)) == dict.fromkeys(states, Fraction(1, len(states)))
+
+
 def test_without_a_nominal_the_shells_share_all() -> None:
     bank = bank_shells(listed(((1, 2), (3,))), 2)
     assert bank.total == 1 and set(bank.states) == {1, 2, 3}
@@ -111,7 +122,7 @@ def test_without_a_nominal_the_shells_share_all() -> None:
 def test_shares_are_exact_positive_and_sum_to_one(sizes: list[int], name: str) -> None:
     shares = WEIGHTINGS[name].shares(sizes)
     assert len(shares) == len(sizes) and sum(shares) == 1 and min(shares) > 0
-    if name != "uniform":
+    if name not in {"uniform", "equal"}:
         assert all(a > b for a, b in pairwise(shares))
 
 

@@ -83,11 +83,24 @@ def test_its_calibration_is_read() -> None:
     assert read.made_by == "ascertain 0.1.0"
 
 
-def test_its_studies_are_resumed_without_computing_again(old: Path) -> None:
+def resume_confirmation(old: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "ascertain", "reproduce", "confirmation", "--settings", "small", "--resume"]
     command += ["--out", str(old / "study"), "--workers", "1"]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env=os.environ)
+
+
+def test_its_confirmation_measured_something_else_and_is_refused(old: Path) -> None:
     before = (old / "study" / "confirmation-quick.sqlite").read_bytes()
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env=os.environ)
-    assert done.returncode == 0, done.stderr
-    assert (old / "study" / "confirmation.csv").read_text() == (OLD / "study" / "confirmation.csv").read_text()
+    done = resume_confirmation(old)
+    assert done.returncode == 2
+    assert "measured something else" in done.stderr and "--study NAME" in done.stderr
     assert (old / "study" / "confirmation-quick.sqlite").read_bytes() == before
+
+
+def test_its_calibration_is_resumed_without_computing_again(old: Path) -> None:
+    kept = old / "study" / "confirmation-calibration-quick.sqlite"
+    before = kept.read_bytes()
+    (old / "study" / "confirmation-quick.sqlite").unlink()
+    done = resume_confirmation(old)
+    assert done.returncode == 0, done.stderr
+    assert kept.read_bytes() == before

@@ -60,6 +60,7 @@ def runs(draw: st.DrawFn) -> tuple[ObserverSettings, Bank | None, list[Step]]:
         policy=policy,
         threshold=draw(st.sampled_from((Fraction(0), Fraction(1, 2), Fraction(3)))),
         budget=draw(st.sampled_from((10, 12, 5, 0))),
+        nominal_budget=draw(st.sampled_from((None, None, 1, 3, 12))),
         nominal_share=draw(st.sampled_from((Fraction(1, 2), Fraction(1, 5)))),
         rejection=draw(st.sampled_from((Fraction(1, 2), Fraction(1, 20)))),
         doubts=Doubts(draw(st.integers(0, 2)), draw(st.sampled_from((Fraction(1, 2), Fraction(1, 3))))),

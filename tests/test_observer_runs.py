@@ -20,8 +20,9 @@ from ascertain.model.boolean import BooleanPlant, Command
 from ascertain.model.expression import parse_expression
 from ascertain.model.named import register
 from ascertain.observer.banks import HypothesesBank
-from ascertain.observer.settings import POLICIES
+from ascertain.observer.settings import POLICIES, PolicyName
 from ascertain.observer.staged import Act, start_observer
+from ascertain.observer.stages import Event
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.task.bank import Bank, uniform_bank
 from ascertain.task.canonical import canonical_bytes
@@ -305,6 +306,31 @@ def test_round_robin_goes_from_tap_to_tap_like_the_rule_of_that_name() -> None:
         assert observer.next() == Act(action)
         world.observe(action, None)
         observer = observer.update(action, None)
+
+
+@pytest.mark.parametrize("policy", ["staged", "readwise", "reuse"])
+def test_a_nominal_stage_that_used_up_its_budget_falls_back(policy: PolicyName) -> None:
+    """Algorithm 1: after T_max actions without an answer the bank is tried, on what is read from then on."""
+    question = ask(register(2, Fraction(1, 50)), alpha=Fraction(1, 10**6))
+    options = set_up(question, nominal=0, policy=policy, nominal_budget=3, budget=60)
+    observer = start_observer(options, lambda: uniform_bank(range(4)))
+    for t in range(3):
+        assert observer.stage == "nominal" and observer.events == ()
+        observer = observer.update(t % 2, 0)
+    assert observer.events == (Event("fallback", 3, 3, "exhausted"),)
+    assert options.settings_data()["nominal_budget"] == 3
+    while isinstance(act := observer.next(), Act):
+        observer = observer.update(act.action, 0)
+    assert isinstance(observer.verdict, Certified) and observer.acceptance is not None
+    assert observer.acceptance.scored_from == (0 if policy == "reuse" else 3)
+    # Without a bank there is nothing to fall back on, and the nominal is tried as long as the budget allows.
+    if policy != "reuse":
+        alone = start_observer(options)
+        for t in range(4):
+            alone = alone.update(t % 2, 0)
+        assert alone.events == ()
+    with pytest.raises(TaskError, match="nominal_budget is 0"):
+        replace(options, nominal_budget=0)
 
 
 def test_counters_count_every_axis() -> None:

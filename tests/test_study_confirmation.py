@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,15 @@ from ascertain_paper.studies.comparison import Comparison
 from ascertain_paper.studies.confirmation import study as confirmation
 from ascertain_paper.studies.confirmation import tables as confirmation_tables
 from ascertain_paper.studies.confirmation.compilers import COMPILERS, compiler_row, direct_table
+from ascertain_paper.studies.confirmation.sizes import size_table
 from ascertain_paper.studies.confirmation.study import SHELLS, confirm_operation, evaluation_slots
 from ascertain_paper.study import Study
 from ascertain_paper.testbed.operations import Slot
 from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import Testbed
 from tests.reference.confirming import list_shells, verify, weigh
+
+FROZEN = Comparison(comparable=True)
 
 
 @pytest.fixture(autouse=True)
@@ -52,12 +56,12 @@ def test_an_operation_is_confirmed_as_a_plain_recomputation_says(number: int) ->
     shells = list_shells(testbed.logged(operation))
     assert found["shells"] == len(shells)
     assert operation.true_endpoint in shells[found["rank"] - 1]
-    for kind, limits in (("banks", (None, SHELLS, 2)), ("uniform", (None, SHELLS))):
+    for kind, limits in (("ours", (None, SHELLS, 2)), ("equal", (None, SHELLS))):
         for run, limit in zip(found[kind], limits, strict=True):
-            weight = weigh(shells[:limit], operation.nominal_endpoint, alike=kind == "uniform")
-            reads, state = verify(testbed, operation, weight, testbed.settings.staged_risk)
+            weight = weigh(shells[:limit], operation.nominal_endpoint, alike=kind == "equal")
+            reads, state, steps = verify(testbed, operation, weight, testbed.settings.staged_risk)
             assert (run["candidates"], run["reads"]) == (len(weight), reads)
-            assert run["verifier_steps"] == len(weight) * reads
+            assert run["verifier_steps"] == steps
             assert (run["outcome"] == "correct") == (state == operation.true_endpoint)
     assert found["compilers"]["exhaustive"]["equal"]
     assert found["compilers"]["direct"]["equal"]
@@ -69,7 +73,7 @@ def test_a_truth_that_is_not_kept_costs_an_abstention_and_never_a_wrong_answer()
     testbed = small().testbed
     slots = evaluation_slots(testbed, 1)
     found = [confirm_operation((testbed.settings.text, slot, 0, False)) for slot in slots[:4]]
-    runs = [result["banks"][2] for result in found]
+    runs = [result["ours"][2] for result in found]
     assert all(run["candidates"] == 1 for run in runs)  # J = 0 keeps the nominal, and every operation here is active
     assert [run["outcome"] for run in runs] == ["abstained"] * 4
     assert all(run["reads"] == testbed.settings.stream_length for run in runs)
@@ -83,9 +87,11 @@ def test_the_study_adds_up_and_calibrates_as_the_calibration_does() -> None:
     assert study.facts["coverage"] == "2/3"
     slots = evaluation_slots(conditions.testbed, 1)
     single = [confirm_operation((conditions.settings.text, slot, shells, False)) for slot in slots]
-    for place, row in enumerate(study.rows):
+    places = [("equal", 0), ("equal", 1), ("ours", 0), ("ours", 1), ("ours", 2)]
+    for (weights, place), row in zip(places, study.rows, strict=True):
+        assert row["bank"].startswith("our weights, ") == (weights == "ours")
         for key in ("candidates", "verifier_steps", "reads"):
-            assert row[key] == sum(result["banks"][place][key] for result in single)
+            assert row[key] == sum(result[weights][place][key] for result in single)
         assert row["correct"] + row["abstained"] == len(slots)
         assert row["wrong"] == 0
     assert study.alarms == ()
@@ -145,8 +151,11 @@ def test_wrong_answers_and_unequal_maps_are_said_loudly() -> None:
 
     assert summarise(good).alarms == ()
     wrong = deepcopy(good)
-    wrong[3]["banks"][1]["outcome"] = "wrong"
-    assert summarise(wrong).alarms == ("J = 8: 1 WRONG acceptances",)
+    wrong[3]["equal"][1]["outcome"] = wrong[4]["ours"][0]["outcome"] = "wrong"
+    assert summarise(wrong).alarms == (
+        "J = 8: 1 WRONG acceptances",
+        "our weights, full bank: 1 WRONG acceptances",
+    )
     unequal = deepcopy(good)
     unequal[5]["compilers"]["exhaustive"]["equal"] = False
     assert summarise(unequal).alarms == ("exhaustive and merging give different maps on 1 operations",)
@@ -171,6 +180,30 @@ def verdicts(study: Study) -> dict[tuple[str, str], str]:
         if column is not None:
             said |= {(table.name, str(row[0])): str(row[column]) for row in table.rows if row[column] is not None}
     return said
+
+
+def test_the_table_of_sizes_has_every_operation_in_one_quarter_and_the_large_ones_again() -> None:
+    sizes = [(100, 90), (5_000, 500), (200, 100), (3_001, 600), (3_000, 700), (400, 100), (300, 100)]
+    results = [{"equal": [{"candidates": full}, {"candidates": eight}]} for full, eight in sizes]
+    rows = {str(row[0]): row for row in size_table(results, FROZEN).rows}
+    quarters = [rows[f"quarter {k}"] for k in (1, 2, 3, 4)]
+    assert [row[1] for row in quarters] == [1, 2, 2, 2] and [row[2] for row in quarters] == [100, 300, 3_000, 5_000]
+    assert quarters[1][4] == pytest.approx(100 * (200 / 500 - 1))
+    assert rows["more than 3,000"][1] == 2
+    assert rows["more than 3,000"][4] == pytest.approx(100 * (1_100 / 8_001 - 1))
+    assert rows["all"][3] == Fraction(12_001, 7)
+    assert quarters[0][-1] == "differs: banks of 100, not 3,760"
+
+
+def test_steps_of_a_candidate_are_judged_beside_the_papers() -> None:
+    """The paper's 20,210,639 steps of 1,090,024 candidates are 18.54 each."""
+    bank = {"candidates": 1_000, "reads": 5, "outcome": "correct"}
+    for steps, verdict in ((18_540, "reproduced"), (90_000, "differs: other plants")):
+        row = confirmation_tables.steps_row(
+            {**bank, "verifier_steps": 18_620}, {**bank, "verifier_steps": steps}, FROZEN
+        )
+        assert (row[1], row[2], row[-1]) == (Fraction(1862, 100), Fraction(steps, 1000), verdict)
+        assert float(row[4]) == pytest.approx(18.6227, abs=1e-4)
 
 
 def test_the_direct_compilers_savings_are_recounted_where_it_proved_early() -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 from fractions import Fraction
 from statistics import median
 from typing import Any
 
 import pytest
 
+from ascertain.evidence.trigger import Trigger
 from ascertain.task.canonical import canonical_bytes
 from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.engines import start_engine
-from ascertain_paper.studies.controller.measure import EQUAL, OURS, PAPER, control_operation
+from ascertain_paper.studies import paper
+from ascertain_paper.studies.controller.measure import ALL, AT_RISK, OURS, PAPER, control_operation
 from ascertain_paper.studies.controller.study import summarise_controllers
 from ascertain_paper.studies.controller.switching import LEVELS, NUMERATORS, median_contradicted, switching_table
 from ascertain_paper.study import Study
@@ -24,7 +27,6 @@ from tests.reference.confirming import list_shells, verify, weigh
 
 SMALL, FROZEN = load_settings("small"), load_settings("testbed")
 TEXT = SMALL.text
-BOTH = (*PAPER, EQUAL, *OURS)
 
 
 @pytest.fixture(scope="module")
@@ -33,25 +35,26 @@ def results() -> list[dict[str, Any]]:
     testbed = load_testbed("small")
     active = [testbed.draw(slot).active for slot in testbed.slots()]
     chosen = [i for wanted in (True, False) for i in [k for k, is_so in enumerate(active) if is_so == wanted][:2]]
-    return [{"number": i, **control_operation((TEXT, i, BOTH))} for i in chosen]
+    return [{"number": i, **control_operation((TEXT, i, ALL))} for i in chosen]
 
 
 @pytest.mark.parametrize("place", [0, 1])
-@pytest.mark.parametrize("controller", ["eager", EQUAL.name])
+@pytest.mark.parametrize("controller", ["eager", "our weights, eager"])
 def test_eager_reads_and_is_charged_as_a_plain_recomputation_says(
     place: int, controller: str, results: list[dict[str, Any]]
 ) -> None:
     testbed = load_testbed("small")
     operation = testbed.draw(list(testbed.slots())[results[place]["number"]])
     logged = testbed.logged(operation)
-    weight = weigh(list_shells(logged), operation.nominal_endpoint, alike=controller == EQUAL.name)
-    reads, state = verify(testbed, operation, weight, testbed.settings.eager_risk)
+    weight = weigh(list_shells(logged), operation.nominal_endpoint, alike=controller == "eager")
+    reads, state, steps = verify(testbed, operation, weight, testbed.settings.eager_risk)
     run = results[place]["runs"][controller]
     assert (run["reads"], run["outcome"]) == (reads, "correct")
     assert state == operation.true_endpoint
-    assert run["model_steps"] - run["compile_steps"] == len(weight) * reads
+    assert run["model_steps"] - run["compile_steps"] == steps
     assert run["compilations"] == 1
-    assert run["evaluations"] == 1 + 24 * 4 + 24 * 23 // 2 * 16
+    if controller == "eager":
+        assert run["evaluations"] == 1 + 24 * 4 + 24 * 23 // 2 * 16
     assert set(compile_naively(logged)) | {operation.nominal_endpoint} == set(weight)
 
 
@@ -61,7 +64,7 @@ def test_a_true_nominal_is_confirmed_at_half_the_risk_without_a_bank(place: int,
     operation = testbed.draw(list(testbed.slots())[results[place]["number"]])
     assert not operation.active
     alone = {operation.nominal_endpoint: Fraction(1)}
-    reads, state = verify(testbed, operation, alone, testbed.settings.staged_risk)
+    reads, state, _ = verify(testbed, operation, alone, testbed.settings.staged_risk)
     run = results[place]["runs"]["staged"]
     assert (run["reads"], run["compilations"], run["model_steps"]) == (reads, 0, reads)
     assert state == operation.nominal_endpoint
@@ -75,7 +78,7 @@ def test_results_from_a_store_whose_keys_are_sorted_give_the_same_study(results:
 
 def test_rows_have_the_means_and_counts_of_their_runs(results: list[dict[str, Any]]) -> None:
     found = summarise_controllers(SMALL, results, 0.0)
-    assert [row["policy"] for row in found.rows] == [controller.name for controller in BOTH]
+    assert [row["policy"] for row in found.rows] == [controller.name for controller in ALL]
     for row in found.rows:
         runs = [result["runs"][row["policy"]] for result in results]
         assert Fraction(row["mean_reads"]) == Fraction(sum(run["reads"] for run in runs), len(runs))
@@ -87,6 +90,53 @@ def test_rows_have_the_means_and_counts_of_their_runs(results: list[dict[str, An
     eager, staged, *readwise = (row["compilations"] for row in found.rows[:6])
     assert eager == len(results)
     assert staged <= readwise[3] <= readwise[2] <= readwise[1] <= readwise[0] <= eager
+
+
+def test_the_papers_rows_weigh_all_candidates_alike_and_ours_do_not() -> None:
+    assert [controller.name for controller in PAPER] == list(paper.CONTROLLER)
+    assert all(c.equal_weights and c.compiler == "exhaustive" for c in (*PAPER, AT_RISK))
+    assert not any(c.equal_weights or c.compiler == "exhaustive" for c in OURS)
+
+
+def test_staging_at_its_own_risk_switches_where_the_trigger_reaches_its_inverse(results: list[dict[str, Any]]) -> None:
+    testbed = load_testbed("small")
+    later = 0
+    for result in results:
+        if not result["active"]:
+            continue
+        operation = testbed.draw(list(testbed.slots())[result["number"]])
+        stream, drawn = testbed.stream(operation), testbed.plants[operation.slot.plant].plant
+        trigger = Trigger(replace(drawn, flip=testbed.settings.stream_flip), operation.nominal_endpoint)
+        state, reached = operation.true_endpoint, None
+        for number, (command, noise) in enumerate(zip(stream.schedule.tolist(), stream.noise.tolist(), strict=True), 1):
+            state, tapped = drawn.step(state, command)
+            trigger.observe(command, tapped ^ noise)
+            if trigger.reaches(1 / testbed.settings.staged_risk):
+                reached = number
+                break
+        strict, usual = (result["runs"][name]["fallback_after"] for name in (AT_RISK.name, "staged"))
+        assert strict == reached and strict >= usual
+        later += strict > usual
+    assert later
+
+
+def test_savings_are_against_eager_on_the_same_operations(results: list[dict[str, Any]]) -> None:
+    savings = {row["policy"]: row for row in tables_of(summarise_controllers(FROZEN, results, 0.0))["savings"]}
+    assert set(savings) == {controller.name for controller in (*PAPER, AT_RISK)} - {"eager"}
+    reads = {name: sum(result["runs"][name]["reads"] for result in results) for name in ("eager", "staged")}
+    assert savings["staged"]["change"] == pytest.approx(100 * (reads["staged"] / reads["eager"] - 1))
+    assert savings["staged"]["paper"] == savings[AT_RISK.name]["paper"] == pytest.approx(-14.855, abs=0.001)
+
+
+def test_how_far_staging_can_save_steps_is_computed(results: list[dict[str, Any]]) -> None:
+    found = summarise_controllers(FROZEN, results, 0.0)
+    [said] = [sentence for sentence in found.findings if "times fewer steps than eager" in sentence]
+    eager, staged = found.rows[:2]
+    ratio = float(Fraction(eager["model_steps"]) / Fraction(staged["model_steps"]))
+    assert f"Staging takes {ratio:.2f} times" in said
+    assert f"{eager['compilations']}/{staged['compilations']} =" in said
+    # 1.6532 million steps for 20 of 72 banks leave at most 5.95 of eager's 8.62 million to the compiler.
+    assert "5.2 times cannot be reached here" in said and "at least 31 %" in said
 
 
 def tables_of(study: Study) -> dict[str, list[dict[str, Any]]]:
@@ -161,7 +211,7 @@ def test_wrong_answers_and_unequal_maps_are_said_loudly(results: list[dict[str, 
     found = summarise_controllers(SMALL, spoilt, 0.0)
     assert found.alarms == ("staged: 1 WRONG answers", "the compilers disagree on 1 operations")
     assert found.findings[0] == (
-        "10 of 11 controllers answer all 2 operations correctly; the others: staged 1 (0 abstained, 1 wrong)."
+        "15 of 16 controllers answer all 2 operations correctly; the others: staged 1 (0 abstained, 1 wrong)."
     )
 
 
@@ -196,7 +246,7 @@ def test_readwise_1000_is_said_to_be_staging_where_it_is(results: list[dict[str,
     found = summarise_controllers(FROZEN, results, 0.0)
     [said] = [sentence for sentence in found.findings if sentence.startswith("Readwise 1000")]
     assert f"the same run on {alike} of {len(active)} active operations" in said
-    assert "104.6 -> 100.8" in said and "not reproduced" in said
+    assert "104.6 -> 100.8" in said
     assert {"When the nominal is formally rejected", "The trigger's numerator", "How candidates are weighted"} <= {
         choice.question for choice in found.choices
     }
@@ -213,7 +263,7 @@ def test_nothing_is_said_of_the_paper_or_of_its_size_on_another_testbed(results:
 
 
 def test_the_study_gives_the_same_bytes_on_one_worker_and_on_two(results: list[dict[str, Any]]) -> None:
-    few = (PAPER[1], EQUAL, OURS[0])
+    few = (PAPER[1], AT_RISK, OURS[0])
     cases = [(TEXT, result["number"], few) for result in results[1:3]]
     expected = [
         {**result, "runs": {controller.name: result["runs"][controller.name] for controller in few}}

@@ -12,13 +12,13 @@ from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
 from ascertain_paper.studies.observing import Controller
 from ascertain_paper.studies.replay import study as replay
-from ascertain_paper.studies.replay.study import STAGED, replay_operation, summarise_replay
+from ascertain_paper.studies.replay.study import STAGED, WEIGHTED, replay_operation, summarise_replay
 from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import load_testbed
-from tests.reference.confirming import list_shells
+from tests.reference.confirming import list_shells, verify, weigh
 
 TEXT = load_settings("small").text
-EAGER = Controller("eager", "eager")
+EAGER = Controller("eager", "eager", equal_weights=True)
 
 
 def test_the_counts_of_an_active_operation_follow_from_its_candidates_and_reads() -> None:
@@ -32,10 +32,12 @@ def test_the_counts_of_an_active_operation_follow_from_its_candidates_and_reads(
         candidates = len({operation.nominal_endpoint}.union(*kept))
         eager, staged = found["runs"]["eager"][place], found["runs"]["staged"][place]
         assert eager["candidates"] == staged["candidates"] == candidates
-        assert eager["model_steps"] == candidates * eager["reads"]
-        # Before the fallback the nominal alone is stepped; then the bank is led through that, and scored on the rest.
-        before = staged["model_steps"] - candidates * staged["reads"]
-        assert 0 < before < staged["reads"]
+        weight = weigh(kept, operation.nominal_endpoint, alike=True)
+        reads, _, steps = verify(testbed, operation, weight, testbed.settings.eager_risk)
+        assert (eager["reads"], eager["model_steps"]) == (reads, steps)
+        # Before the fallback the nominal alone is stepped; then the bank is led through that, and scored on the rest,
+        # every candidate until it is beaten.
+        assert candidates < staged["model_steps"] < (candidates + 1) * staged["reads"]
         assert staged["outcome"] == eager["outcome"] == "correct"
 
 
@@ -62,11 +64,12 @@ def test_the_study_sums_up_what_single_operations_did() -> None:
     study = replay.study(Conditions(settings=settings, engine=start_engine("local", 1)))
     testbed = load_testbed("small")
     number = len(list(testbed.slots()))
-    single = [replay_operation((TEXT, i, (STAGED,))) for i in range(number)]
-    full, eight = study.rows
-    for place, row in enumerate((full, eight)):
+    single = [replay_operation((TEXT, i, (STAGED, WEIGHTED))) for i in range(number)]
+    full, eight, *ours = study.rows
+    assert [row["policy"] for row in ours] == [WEIGHTED.name] * 2
+    for place, row in enumerate(study.rows):
         for key in ("candidates", "model_steps", "reads", "compilations"):
-            assert row[key] == sum(result["runs"]["staged"][place][key] for result in single)
+            assert row[key] == sum(result["runs"][row["policy"]][place % 2][key] for result in single)
         assert (row["correct"], row["wrong"]) == (len(single), 0)
     table = {row[0]: row for row in study.tables[0].rows}
     assert table["fallback candidates"][3] == pytest.approx(100 * (eight["candidates"] / full["candidates"] - 1))
@@ -97,5 +100,5 @@ def test_keeping_fewer_candidates_than_the_papers_is_a_difference_and_no_merit()
     study = summarise_replay(load_settings("testbed"), [result] * 4, quick=True, seconds=0.0)
     verdicts = {row[0]: row[-1] for row in study.tables[0].rows}
     assert verdicts["fallback candidates"] == verdicts["model steps"] == "differs: other plants, other shells"
-    assert verdicts["physical reads (change in number)"] == "differs: late shells weigh little"
+    assert verdicts["physical reads (change in number)"] == "differs: other plants"
     assert verdicts["correct"] == "reproduced"

@@ -41,7 +41,7 @@ def observe(settings: ObserverSettings, bank: Bank | None, history: Sequence[Ste
             end, label = judge(settings, nominal_stage(settings), 0, past)
             if end == "certified":
                 return Outcome(end, label, settings.alpha if reuse else settings.alpha_nominal, 0)
-            why = "contradiction" if end == "gave up" else why_trigger(settings, past)
+            why = "contradiction" if end == "gave up" else why_trigger(settings, past, bank)
             if end == "gave up" and reuse and bank is not None and vanished(settings, nominal_stage(settings), past):
                 switched = t, "contradiction"
             elif why is not None and reuse and end == "going on":
@@ -127,11 +127,14 @@ def name_labels(settings: ObserverSettings) -> Callable[[int, int], str]:
     return lambda _, now: question.labels[int(of_state[now])]
 
 
-def why_trigger(settings: ObserverSettings, past: Sequence[Step]) -> str | None:
+def why_trigger(settings: ObserverSettings, past: Sequence[Step], bank: Bank | None) -> str | None:
     value = trigger(settings, past)
     if settings.policy != "staged" and (value is None or value > 1 + settings.threshold):
         return "trigger"
-    return "rejection" if value is None or value >= 1 / settings.rejection else None
+    if value is None or value >= 1 / settings.rejection:
+        return "rejection"
+    limit = settings.nominal_budget
+    return "exhausted" if limit is not None and len(past) >= limit and bank is not None else None
 
 
 def trigger(settings: ObserverSettings, past: Sequence[Step]) -> Fraction | None:

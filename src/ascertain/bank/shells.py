@@ -51,11 +51,15 @@ def bank_shells(compiled: Compiled, limit: int, weighting: Weighting = DEFAULT) 
         if compiled.nominal is None:
             raise TaskError("no shell is kept and there is no nominal, so the bank would be empty; keep a shell")
         return nominal_bank(compiled.nominal)
+    parts = [[int(state) for state in shell.states] for shell in kept]
     left, weight = Fraction(1), dict[State, Fraction]()
     if compiled.nominal is not None:
-        left, weight = 1 - weighting.nominal, {compiled.nominal: weighting.nominal}
-    for shell, share in zip(kept, weighting.shares([len(shell.states) for shell in kept]), strict=True):
-        each = left * share / len(shell.states)
-        for state in shell.states:
-            weight[int(state)] = weight.get(int(state), Fraction(0)) + each
+        if weighting.nominal is not None:
+            left, weight = 1 - weighting.nominal, {compiled.nominal: weighting.nominal}
+        elif not any(compiled.nominal in part for part in parts):
+            parts.append([compiled.nominal])
+    for part, share in zip(parts, weighting.shares([len(part) for part in parts]), strict=True):
+        each = left * share / len(part)
+        for state in part:
+            weight[state] = weight.get(state, Fraction(0)) + each
     return weighted_bank(weight)

@@ -2,12 +2,13 @@
 
 The nominal has a share of its own. The rest is shared over the shells by a *weighting*, a function of how many
 candidates each shell holds, and every shell shares its part equally among its candidates. A candidate that stands in a
-shell and is the nominal has the sum. All of it is a function of the operation log and frozen settings, so that any
-weighting is safe: for every state z the evidence E_z is an e-process whatever the weights are, as long as they are
-positive, sum to at most one and were fixed before the readings. What a weighting decides is how long it takes. With
-weight w on the true candidate E_z >= w L_true / L_z, so that certifying needs log(1/w) nats more than with all weight
-on the truth: doubling a candidate's weight saves log 2 nats when it is true. Better shells hold the truth more often
-and are smaller, hence larger weights there (`docs/bank.md` has the figures).
+shell and is the nominal has the sum. With *equal* weights the nominal is a candidate like every other. All of it is a
+function of the operation log and frozen settings, so that any weighting is safe: for every state z the evidence E_z is
+an e-process whatever the weights are, as long as they are positive, sum to at most one and were fixed before the
+readings. What a weighting decides is how long it takes. With weight w on the true candidate E_z >= w L_true / L_z, so
+that certifying needs log(1/w) nats more than with all weight on the truth: doubling a candidate's weight saves log 2
+nats when it is true. Better shells hold the truth more often and are smaller, hence larger weights there
+(`docs/bank.md` has the figures).
 """
 
 from __future__ import annotations
@@ -30,9 +31,12 @@ class Weighting:
 
     name: str
     shares: Shares
-    nominal: Fraction = Fraction(1, 16)
+    nominal: Fraction | None = Fraction(1, 16)
+    """None: the nominal weighs what its shell gives it; where no shell that is kept holds it, it is a last shell."""
 
     def __post_init__(self) -> None:
+        if self.nominal is None:
+            return
         object.__setattr__(self, "nominal", Fraction(self.nominal))
         if not 0 < self.nominal < 1:
             raise TaskError(f"the nominal's share is {self.nominal}; it must be more than 0 and less than 1")
@@ -58,9 +62,11 @@ def inverse_cube(sizes: Sequence[int]) -> tuple[Fraction, ...]:
     return _normalise([Fraction(1, j**3) for j in range(1, len(sizes) + 1)])
 
 
+EQUAL = Weighting("equal", uniform, None)
+"""The paper's: every candidate weighs the same, the nominal one of them."""
 WEIGHTINGS = {
     shares.__name__: Weighting(shares.__name__, shares) for shares in (uniform, geometric, inverse_square, inverse_cube)
-}
+} | {EQUAL.name: EQUAL}
 """Every weighting by its name, as commitments write it."""
 DEFAULT = WEIGHTINGS["inverse_cube"]
 """What a fallback uses: most weight on the best shells. The nominal was not confirmed, so that its share is small."""

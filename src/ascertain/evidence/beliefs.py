@@ -125,6 +125,7 @@ class BeliefEvidence(AbstractEvidence):
             raise TaskError(f"the bank lists hypothesis {max(bank.states)}; there are {len(beliefs)}")
         self.table, self.beliefs = table, tuple(beliefs)
         self.cases = [Case(h, (), scaled) for h, scaled in enumerate(scale_beliefs(beliefs)) if h in set(bank.states)]
+        self._unbeaten = [True] * len(self.cases)
         self.shrunk = 1
         """What all weights, those of the world too, were divided by so far."""
         weight = dict(zip(bank.states, bank.weights, strict=True))
@@ -147,9 +148,15 @@ class BeliefEvidence(AbstractEvidence):
         self.cases = advance(self.table, self.cases, step)
         if not step.certain:
             self._split_weights()
+            self._unbeaten *= 2
         alive = [i for i, case in enumerate(self.cases) if case.weights] or range(len(self.cases))
         self.cases = [self.cases[i] for i in alive]
         self._weigh([self._weights[i] for i in alive])
+        self._unbeaten = [self._unbeaten[i] and not self.beats(self.cases[k].likelihood) for k, i in enumerate(alive)]
+
+    @property
+    def num_unbeaten(self) -> int:
+        return sum(self._unbeaten)
 
     def shrink(self, common: int) -> None:
         """Divide all weights by what they, and those of the world, have in common."""

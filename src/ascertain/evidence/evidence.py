@@ -39,7 +39,7 @@ from ascertain.kernels.evidence.worlds import MISSING, Steps, filter_states
 from ascertain.kernels.model.boolean import ONE, run_states
 from ascertain.model.boolean import BooleanPlant
 from ascertain.task.bank import Bank, scale_weights
-from ascertain.types import Action, LongArray, Reading, State, WordArray
+from ascertain.types import Action, BoolArray, LongArray, Reading, State, WordArray
 
 NEVER = 1 << 62
 """A threshold that no penalty reaches, far enough from the largest integer that penalties can still be added to it."""
@@ -92,6 +92,11 @@ class AbstractEvidence(ABC):
         """How many candidates are followed."""
         return len(self._weights)
 
+    @property
+    @abstractmethod
+    def num_unbeaten(self) -> int:
+        """How many of them are not beaten, and may still be the answer."""
+
     def _split_weights(self) -> None:
         """After a doubted action: the weights in the case that it ran, then those in the case that it did not."""
         ran = self.doubts.ran
@@ -128,12 +133,17 @@ class AbstractStateEvidence(AbstractEvidence):
     """The interface of evidence whose candidates and hypotheses are states.
 
     Candidate c began in `_initial[c]` and is in `_current[c]`; `_score[c]` is what its readings have cost so far: a
-    count, or a row of counts.
+    count, or a row of counts. `_unbeaten[c]` says whether it may still be the answer; a beaten one stays in the sum.
     """
 
     _initial: WordArray
     _current: WordArray
     _score: LongArray
+    _unbeaten: BoolArray
+
+    @property
+    def num_unbeaten(self) -> int:
+        return int(np.count_nonzero(self._unbeaten))
 
     @abstractmethod
     def filter(self, group: Group, step: Step, start_of: StartOf, keep_all: bool = False) -> list[Group]:
@@ -147,6 +157,7 @@ class AbstractStateEvidence(AbstractEvidence):
         self._initial = np.concatenate([self._initial, self._initial])
         self._current = np.concatenate([moved, self._current])
         self._score = np.concatenate([self._score, self._score])
+        self._unbeaten = np.concatenate([self._unbeaten, self._unbeaten])
         self._split_weights()
 
     def run_alone(self, state: State, history: Sequence[Step]) -> list[Group]:
@@ -170,6 +181,7 @@ class FlipEvidence(AbstractStateEvidence):
         self._initial = np.array(bank.states, dtype=np.uint64)
         self._current = self._initial.copy()
         self._score = np.zeros(len(bank.states), dtype=np.int64)
+        self._unbeaten = np.ones(len(bank.states), dtype=np.bool_)
         self._scale_weights()
         self._threshold = self._find_threshold()
 
@@ -188,6 +200,7 @@ class FlipEvidence(AbstractStateEvidence):
                 return  # nothing was scored, so that the threshold is what it was
             self._score += (moved >> np.uint64(plant.tap[step.action])) & ONE != step.reading
         self._threshold = self._find_threshold()
+        self._unbeaten &= self._score < self._threshold
 
     def filter(self, group: Group, step: Step, start_of: StartOf, keep_all: bool = False) -> list[Group]:
         del start_of  # counts are exact, so that nothing is computed again

@@ -115,6 +115,7 @@ class LawEvidence(AbstractStateEvidence):
         self._initial = np.array(bank.states, dtype=np.uint64)
         self._current = self._initial.copy()
         self._score = np.zeros((len(bank.states), len(self.levels.values)), dtype=np.int64)
+        self._unbeaten = np.ones(len(bank.states), dtype=np.bool_)
         self._risk = log_bounds(1 / self.alpha) if self.alpha else (NEVER, NEVER)
         self._history: list[Step] = []
         self._num_readings = 0
@@ -140,10 +141,21 @@ class LawEvidence(AbstractStateEvidence):
         else:
             self._double(moved)
         self._weigh()
+        if step.reading is not None and not self.vanished:
+            self._note_beaten()
+
+    def _note_beaten(self) -> None:
+        """Which candidates are beaten by now; unclear ones are decided in exact rationals."""
+        penalty = self._score @ self.levels.floor
+        unclear = np.flatnonzero(self._unbeaten & (penalty >= self.doubtful) & (penalty < self.threshold))
+        self._unbeaten &= penalty < self.threshold
+        for i in unclear.tolist():
+            self._unbeaten[i] = not self.beats(self._score[i])
 
     def _keep(self, kept: BoolArray) -> None:
         """Forget candidates of likelihood zero: they add nothing from now on."""
         self._initial, self._current, self._score = self._initial[kept], self._current[kept], self._score[kept]
+        self._unbeaten = self._unbeaten[kept]
         self._weights = [w for w, k in zip(self._weights, kept, strict=True) if k]
 
     def _weigh(self) -> None:

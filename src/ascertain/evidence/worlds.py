@@ -79,7 +79,7 @@ class AbstractWorld(ABC):
         self.world_steps = 0
         """Hypotheses taken through one command each, however packed, whether or not they were dropped on the way."""
         self.verifier_steps = 0
-        """Candidates taken through a command whose reading was scored."""
+        """Candidates taken through a command whose reading was scored, each until it is beaten."""
         self.propagation_steps = 0
         """Candidates taken through a command without a reading."""
 
@@ -125,7 +125,7 @@ class AbstractWorld(ABC):
         if step.reading is None:
             self.propagation_steps += self.evidence.num_candidates
         else:
-            self.verifier_steps += self.evidence.num_candidates
+            self.verifier_steps += self.evidence.num_unbeaten
         self.evidence.take(step)
         self._num_scored += 1
         if self.evidence.vanished and self.evidence.bank.later is not None:

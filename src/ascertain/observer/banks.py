@@ -106,12 +106,13 @@ class OperationBank:
 
     def bank_data(self) -> dict[str, Any]:
         """What determines the bank: the operation by its hash, compiler, shells and weights."""
+        nominal = self._weighting.nominal
         return {
             "kind": "operation",
             "operation": operation_hash(self._operation),
             "compiler": self._compiler,
             "shells": self._shells,
-            "weighting": [self._weighting.name, str(self._weighting.nominal)],
+            "weighting": [self._weighting.name, None if nominal is None else str(nominal)],
             "version": __version__,
         }
 

@@ -25,7 +25,8 @@ class Counters:
     propagation_steps: int = 0
     """Model steps that only moved the bank along: before it was scored, and where a reading was missing."""
     verifier_steps: int = 0
-    """Model steps that were scored on a reading."""
+    """Model steps that were scored on a reading, of each candidate until it is beaten: from then on it cannot be the
+    answer, and what it adds to the evidence, at most alpha of it at that time, may be left out."""
     world_steps: int = 0
     """States of the world through one command each, as this run computed them; a resumed run may need fewer."""
     certified: int = 0

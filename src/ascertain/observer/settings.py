@@ -45,7 +45,10 @@ class ObserverSettings(Shown):
     threshold: Fraction = Fraction(100)
     """lambda of readwise switching: the bank is compiled after a reading at which the trigger exceeds 1 + lambda."""
     budget: int = 600
-    """T_max: the most actions that are done, whether or not they are read."""
+    """The most actions that are done, whether or not they are read."""
+    nominal_budget: int | None = None
+    """T_max of Algorithm 1: the most actions of the nominal stage, after which the fallback begins; None: no limit of
+    its own. Without a bank to fall back on it does not count."""
     nominal_share: Fraction = Fraction(1, 2)
     """The part of alpha that the nominal stage may spend."""
     rejection: Fraction = REJECTION
@@ -75,6 +78,8 @@ class ObserverSettings(Shown):
             raise TaskError(f"alpha is {self.alpha}; a probability in [0, 1) is needed")
         if self.budget < 0 or self.threshold < 0:
             raise TaskError(f"budget is {self.budget} and threshold {self.threshold}; neither may be negative")
+        if self.nominal_budget is not None and self.nominal_budget < 1:
+            raise TaskError(f"nominal_budget is {self.nominal_budget}; at least 1, or take the policy 'eager'")
         for name, value in (("nominal_share", self.nominal_share), ("rejection", self.rejection)):
             if not 0 < value < 1:
                 raise TaskError(f"{name} is {value}; a number inside (0, 1) is needed")
@@ -134,4 +139,6 @@ class ObserverSettings(Shown):
             "doubts": [self.doubts.limit, str(self.doubts.ran)],
             "probing": self.probing,
             "limits": [[action, limit] for action, limit in sorted(self.limits.items())],
+            # Left out where it is not given, as in version 0.1.0: its runs are resumed.
+            **({} if self.nominal_budget is None else {"nominal_budget": self.nominal_budget}),
         }

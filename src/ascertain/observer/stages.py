@@ -9,6 +9,8 @@ the bank is what was compiled. The policies differ in when the second stage begi
     readwise    as staged, or as soon as the trigger exceeds 1 + lambda after a reading
     reuse       as readwise, on all readings, with the whole of alpha: nominal and bank are one mixture
 
+In all but eager the second stage also begins when the first has used up its own budget, if it has one.
+
 Fresh-reading certification (staged, readwise): the bank begins where the operation ended and is led through what was
 done since; the readings from before the switch are not shown to it. Not so on a hidden model: where the plant is now
 depends there on what was read, not only on what was done, so that leaving readings out that decided about the switch
@@ -38,9 +40,9 @@ from ascertain.types import Action, Reading, State
 
 StageName: TypeAlias = Literal["nominal", "fallback"]
 """Algorithm 1 of the paper has these two."""
-SwitchReason: TypeAlias = Literal["eager", "trigger", "rejection", "contradiction", "forbidden"]
-"""Why a fallback began: at once; the trigger exceeded 1 + lambda; formal rejection; the nominal cannot have shown what
-was read, or it beat all there is; no action is allowed on the nominal."""
+SwitchReason: TypeAlias = Literal["eager", "trigger", "rejection", "exhausted", "contradiction", "forbidden"]
+"""Why a fallback began: at once; the trigger exceeded 1 + lambda; formal rejection; the nominal stage has used up its
+budget; the nominal cannot have shown what was read, or it beat all there is; no action is allowed on the nominal."""
 NOMINAL, FALLBACK, MIXTURE = "nominal", "fallback", "mixture"
 """The names of the shares of alpha."""
 
@@ -187,7 +189,10 @@ class Stages:
             return None
         if self.settings.policy != "staged" and self._trigger.exceeds(1 + self.settings.threshold):
             return "trigger"
-        return "rejection" if self._trigger.rejects(self.settings.rejection) else None
+        if self._trigger.rejects(self.settings.rejection):
+            return "rejection"
+        limit = self.settings.nominal_budget
+        return "exhausted" if limit is not None and len(self.steps) >= limit and self._source is not None else None
 
     def _reuse_verdict(self) -> Verdict | None:
         """The mixture's verdict. Its later part is computed when the nominal can no longer explain the readings, or

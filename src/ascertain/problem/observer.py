@@ -64,6 +64,7 @@ def pose_observer(
         policy=policy or ("eager" if expected is None else section.policy),
         threshold=section.threshold if threshold is None else rational_field(threshold, "threshold", TaskError),
         budget=section.budget if budget is None else budget,
+        nominal_budget=section.nominal_budget,
         nominal_share=section.nominal_share,
         rejection=section.rejection,
         doubts=Doubts(section.doublings),

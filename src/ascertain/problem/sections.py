@@ -54,6 +54,8 @@ class ObserveSection:
     turn may never tell states apart, and round-robin on a Boolean plant."""
     limits: Mapping[str, int] | None = None
     """How often each action may be used; actions that are not named, without limit."""
+    nominal_budget: int | None = None
+    """The most actions of the nominal stage, after which the fallback begins; None: no limit of its own."""
     nominal_share: Fraction = Fraction(1, 2)
     """The part of alpha that the nominal stage may spend."""
     rejection: Fraction = Fraction(1, 1000)
@@ -152,6 +154,7 @@ _OBSERVE: Mapping[str, Callable[[Mapping[str, Any], str, str], Any]] = {
     "threshold": _threshold,
     "probing": lambda section, key, where: read_one_of(section, key, tuple(PROBING.words()), where),
     "limits": _limits,
+    "nominal_budget": lambda section, key, where: _number(section, key, where, low=1),
     "nominal_share": _inside,
     "rejection": _inside,
     "doublings": _number,

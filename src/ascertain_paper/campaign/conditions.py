@@ -54,14 +54,19 @@ class Conditions:
             freeze_settings(self.folder, self.settings)
 
     @contextmanager
-    def store(self, study: str) -> Generator[Store | None]:
-        """The store of a study: a new one, one that is resumed, or None where results are not kept."""
+    def store(self, study: str, measured: int = 1) -> Generator[Store | None]:
+        """The store of a study: a new one, one that is resumed, or None where results are not kept.
+
+        `measured` grows when a study's results come to mean something else: those of an earlier number are refused.
+        """
         if self.folder is None:
             yield None
             return
         self.freeze()
         name = f"{study}-{self.form}"
         about = {"study": name, "settings": self.settings.hash}
+        if measured > 1:  # stores of version 0.1.0 say nothing, and are of the first
+            about["measured"] = str(measured)
         path = self.folder / f"{name}.sqlite"
         with open_store(path, about) if self.resume and path.exists() else create_store(path, about) as store:
             yield store

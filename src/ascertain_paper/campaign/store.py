@@ -143,6 +143,11 @@ def open_store(path: Path, about: Mapping[str, str]) -> Store:
 
 def _check_about(path: Path, found: Mapping[Any, Any], about: Mapping[str, str]) -> None:
     for name, value in {"format": FORMAT, **about}.items():
+        if name == "measured" and found.get(name) != value:
+            raise FileError(
+                f"{path}: an earlier version of this study measured something else, so that its results cannot be gone "
+                "on with; compute them again: name a new study with --study NAME, or give another folder with --out"
+            )
         if found.get(name) != value:
             raise FileError(
                 f"{path}: it was begun with {name} {found.get(name, 'unknown')!s:.16}, and this is {value:.16}; "

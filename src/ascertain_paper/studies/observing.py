@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 
 from ascertain.bank.candidates import Compiled
+from ascertain.evidence.trigger import REJECTION
 from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.observer.staged import Act, Observer, start_observer
 from ascertain.policy.verdict import Certified
@@ -30,6 +31,9 @@ class Controller:
     compiler: str = "exhaustive"
     separating: bool = False
     equal_weights: bool = False
+    """Whether candidates weigh as the paper's do, all the same, or as ours."""
+    rejects_at_risk: bool = False
+    """Whether the nominal is formally rejected at the nominal stage's own risk, or at beta_nom = 1/1000."""
 
 
 def pose_endpoint(testbed: Testbed, plant_number: int) -> PlantTask:
@@ -52,6 +56,7 @@ def observer_settings(testbed: Testbed, operation: DrawnOperation, controller: C
         policy=controller.policy,
         threshold=Fraction(controller.threshold),
         budget=frozen.stream_length,
+        rejection=frozen.staged_risk if controller.rejects_at_risk else REJECTION,
         probing=probing,
     )
 

@@ -2,8 +2,8 @@
 
 Calibration blocks come first and fix J, the number of shells that covers each of them whole. Evaluation blocks are
 drawn under another name. Every one of their operations is active, is compiled, and is verified on its fresh stream by
-three banks: all shells, the paper's first eight, and the first J, the nominal endpoint always included; and, to tell
-what weights do, by all shells and the first eight with all candidates weighted alike. A bank is scored from the first
+the paper's two banks, all shells and the first eight, the nominal endpoint always included, with all candidates
+weighted alike; and with our weights by all shells, the first eight and the first J. A bank is scored from the first
 reading, as a fallback that begins there would be, at the fallback's share of the risk (`staged_risk` of the settings):
 no nominal stage comes first.
 
@@ -25,7 +25,7 @@ from ascertain.bank.candidates import Compiled, shell_starts
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import bank_shells, rank_state
-from ascertain.bank.weights import DEFAULT, WEIGHTINGS, Weighting
+from ascertain.bank.weights import DEFAULT, EQUAL, Weighting
 from ascertain.observer.settings import ObserverSettings
 from ascertain.task.bank import Bank
 from ascertain_paper.calibration import PURPOSE, name_stratum, rank_block
@@ -39,6 +39,9 @@ from ascertain_paper.testbed.testbed import Testbed
 
 SHELLS = 8
 """The paper's J."""
+MEASURED = 2
+"""Since version 0.1.0 the nominal weighs what other candidates do in the paper's rows, and a beaten candidate takes no
+more steps."""
 EVALUATION = "evaluation"
 """The name that evaluation blocks are drawn under."""
 BLOCKS = {"quick": (8, 2), "full": (100, 100)}
@@ -88,12 +91,12 @@ def rank_case(case: tuple[str, int]) -> list[int | None]:
 
 
 def confirm_operations(conditions: Conditions, calibrated: int | None) -> list[dict[str, Any]]:
-    """All operations of the evaluation blocks, by the three banks and the compilers."""
+    """All operations of the evaluation blocks, by the banks and the compilers."""
     slots = evaluation_slots(conditions.testbed, BLOCKS[conditions.form][1])
     limit = direct_limit(conditions, len(slots))
     text = conditions.settings.text
     cases = [(text, slot, calibrated, number < limit) for number, slot in enumerate(slots)]
-    with conditions.store("confirmation" + _suffix(conditions)) as store:
+    with conditions.store("confirmation" + _suffix(conditions), MEASURED) as store:
         progress = conditions.counting("operations")
         return run_campaign(confirm_operation, cases, conditions.engine, store=store, chunk=64, progress=progress)
 
@@ -136,8 +139,8 @@ def confirm_operation(case: tuple[str, Slot, int | None, bool]) -> dict[str, Any
         "operation": slot_data(slot),
         "rank": rank_state(merged, operation.true_endpoint),
         "shells": merged.num_shells,
-        "banks": verify_banks(testbed, operation, merged, (None, SHELLS, calibrated)),
-        "uniform": verify_banks(testbed, operation, merged, (None, SHELLS), WEIGHTINGS["uniform"]),
+        "equal": verify_banks(testbed, operation, merged, (None, SHELLS), EQUAL),
+        "ours": verify_banks(testbed, operation, merged, (None, SHELLS, calibrated), DEFAULT),
         "compilers": compilers,
         "microseconds": microseconds,
     }
@@ -148,7 +151,7 @@ def verify_banks(
     operation: DrawnOperation,
     compiled: Compiled,
     limits: Sequence[int | None],
-    weighting: Weighting = DEFAULT,
+    weighting: Weighting,
 ) -> list[dict[str, Any]]:
     """What the banks of so many first shells (None: of all) do on the operation's stream, in order."""
     done: dict[int, dict[str, Any]] = {}

@@ -21,6 +21,7 @@ from ascertain_paper.studies.confirmation.compilers import (
     name_unequal,
     tell_compilers,
 )
+from ascertain_paper.studies.confirmation.sizes import size_table
 from ascertain_paper.studies.uncertainty import error_of_ratio
 from ascertain_paper.study import OpenChoice, Study
 from ascertain_paper.testbed.settings import Settings
@@ -29,7 +30,15 @@ Results: TypeAlias = Sequence[Mapping[str, Any]]
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 COSTS = {"candidate states": "candidates", "verifier model steps": "verifier_steps", "physical reads": "reads"}
 OUTCOMES = {"correct confirmations": "correct", "safe rejections": "abstained", "wrong acceptances": "wrong"}
-FULL, EIGHT, CALIBRATED = range(3)
+BANKS = {
+    "full bank": ("equal", 0),
+    "J = 8": ("equal", 1),
+    "our weights, full bank": ("ours", 0),
+    "our weights, J = 8": ("ours", 1),
+    "calibrated": ("ours", 2),
+}
+"""The banks by the names of their rows, and where a result has them. The first two are the paper's."""
+FULL, EIGHT, OURS_FULL, OURS_EIGHT, CALIBRATED = range(len(BANKS))
 """The places of the banks in the rows."""
 READS_TOLERANCE = 0.25
 """Of a change of reads by a few per cent."""
@@ -42,9 +51,10 @@ def weights_choice(kept: int = paper.CALIBRATION["shells"], many: int = 100) -> 
     gain = float(inverse_cube([1] * kept)[0] / inverse_cube([1] * many)[0]) - 1
     return OpenChoice(
         "How candidates are weighted",
-        "the shells as 1/j^3, equally within a shell, 1/16 on the nominal",
-        f"{kept} shells alone weigh {100 * gain:.1f} % more than as the first of {many}, which is worth {gain:.3f} "
-        "nats: the reads hardly change. With equal weights they do",
+        "equally, the nominal one of them, in the paper's rows; in ours the shells as 1/j^3, equally within a shell, "
+        "1/16 on the nominal",
+        f"with ours {kept} shells alone weigh {100 * gain:.1f} % more than as the first of {many}, which is worth "
+        f"{gain:.3f} nats: the reads hardly change. With equal weights they do",
     )
 
 
@@ -57,8 +67,8 @@ CHOICES = (
     weights_choice(),
     OpenChoice(
         "What a verifier model step is",
-        "one candidate through one command, for every candidate of the bank at every read",
-        "steps are candidates times reads; the paper's are a fifth of that: it must drop candidates on the way",
+        "one candidate through one command, until it is beaten: then it can no longer be the answer",
+        "every candidate at every read would be candidates times reads, five times what the paper has",
     ),
     OpenChoice(
         "What evaluations of the direct compiler are",
@@ -74,8 +84,8 @@ def summarise_confirmation(
 ) -> Study:
     """The tables, the figure and the findings of the study."""
     shells, number, says = calibration.whole.shells, len(results), compare_under(settings)
-    names = ("full bank", "J = 8", f"calibrated J = {'all' if shells is None else shells}")
-    rows = tuple(_row(name, place, results) for place, name in enumerate(names))
+    rows = tuple(_row(name, *where, results) for name, where in BANKS.items())
+    rows[CALIBRATED]["bank"] = f"our weights, calibrated J = {'all' if shells is None else shells}"
     compilers = tuple(compiler_row(name, results) for name in COMPILERS)
     findings = _findings(calibration, rows, number, says)
     return Study(
@@ -89,6 +99,7 @@ def summarise_confirmation(
         rows=rows,
         tables=(
             _bank_table(rows, results, says),
+            size_table(results, says),
             _calibrated_table(rows),
             _weight_table(results, says),
             _calibration_table(calibration, results, says),
@@ -100,7 +111,7 @@ def summarise_confirmation(
             *findings,
             *tell_compilers(compilers, number, exhaustive=exhaustive),
         ),
-        alarms=_alarms(rows, compilers, results),
+        alarms=_alarms(rows, compilers),
         choices=CHOICES,
         facts={
             "calibration_blocks": len(calibration.blocks),
@@ -114,9 +125,9 @@ def summarise_confirmation(
     )
 
 
-def _row(name: str, place: int, results: Results) -> dict[str, Any]:
+def _row(name: str, weights: str, place: int, results: Results) -> dict[str, Any]:
     """The totals of one bank over all operations."""
-    runs = [result["banks"][place] for result in results]
+    runs = [result[weights][place] for result in results]
     outcomes = [run["outcome"] for run in runs]
     return {
         "bank": name,
@@ -145,13 +156,14 @@ def _bank_table(rows: Rows, results: Results, says: Comparison) -> Table:
     for metric, key in COSTS.items():
         theirs = paper.CONFIRMATION[metric]
         saved, printed = change(full[key], eight[key]), change(*theirs)
-        error = change_error(*([result["banks"][place][key] for result in results] for place in (FULL, EIGHT)))
+        error = change_error(*([result["equal"][place][key] for result in results] for place in (FULL, EIGHT)))
         means = [Fraction(row[key], number) for row in (full, eight)]
         if key == "reads":
-            verdict = says.replicated(printed, saved, LIGHT, READS_TOLERANCE, error)
+            verdict = says.replicated(printed, saved, "other plants", READS_TOLERANCE, error)
         else:
             verdict = says.replicated(printed, saved, size, error=error)
         body.append((metric, *means, saved, *(Fraction(total, paper.OPERATIONS) for total in theirs), printed, verdict))
+    body.append(steps_row(full, eight, says))
     for metric, key in OUTCOMES.items():
         theirs = paper.CONFIRMATION[metric]
         word = says.counted((theirs[1], paper.OPERATIONS), (eight[key], number), "other plants, other shells")
@@ -161,14 +173,25 @@ def _bank_table(rows: Rows, results: Results, says: Comparison) -> Table:
         f"Eight shells on {number:,} operations, beside the paper's on {paper.OPERATIONS:,}",
         ("metric", "full bank", "J = 8", "change", "paper, full", "paper, J = 8", "paper, change", "J = 8 is"),
         tuple(body),
-        f"Costs are means over operations and their changes per cent; outcomes are numbers of operations. {WITHIN} For "
+        "All candidates weigh alike, the nominal one of them. Costs are means over operations and their changes per "
+        f"cent; outcomes are numbers of operations. {WITHIN} For "
         f"the change of reads it is {100 * READS_TOLERANCE:.0f} %; of outcomes all shares that chance allows must lie "
         f"within {100 * SHARE_TOLERANCE:.1f} % of all operations.",
     )
 
 
+def steps_row(full: Mapping[str, Any], eight: Mapping[str, Any], says: Comparison) -> tuple[Cell, ...]:
+    """For how many reads a candidate is followed until it is beaten; what is judged is the number with eight shells."""
+    here = [Fraction(row["verifier_steps"], row["candidates"]) for row in (full, eight)]
+    steps, states = (paper.CONFIRMATION[metric] for metric in ("verifier model steps", "candidate states"))
+    theirs = [Fraction(step, state) for step, state in zip(steps, states, strict=True)]
+    changes = [float(100 * (after / before - 1)) for before, after in (here, theirs)]
+    verdict = says.replicated(float(theirs[1]), float(here[1]), "other plants")
+    return ("verifier steps of a candidate", *here, changes[0], *theirs, changes[1], verdict)
+
+
 def _calibrated_table(rows: Rows) -> Table:
-    full, calibrated = rows[FULL], rows[CALIBRATED]
+    full, calibrated = rows[OURS_FULL], rows[CALIBRATED]
     number = calibrated["operations"]
     body: list[tuple[Cell, ...]] = [
         (metric, Fraction(calibrated[key], number), change(full[key], calibrated[key])) for metric, key in COSTS.items()
@@ -179,7 +202,7 @@ def _calibrated_table(rows: Rows) -> Table:
         "The bank that calibration keeps",
         ("metric", str(calibrated["bank"]), "against the full bank"),
         tuple(body),
-        "As above: costs in the mean, with changes per cent, and numbers of operations.",
+        "With our weights. As above: costs in the mean, with changes per cent, and numbers of operations.",
     )
 
 
@@ -188,8 +211,8 @@ def _weight_table(results: Results, says: Comparison) -> Table:
     theirs = paper.CONFIRMATION["physical reads"]
     body: list[tuple[Cell, ...]] = []
     for name, kind, why in (
-        ("1/j^3 for shell j", "banks", LIGHT),
-        ("all candidates alike", "uniform", "other plants"),
+        ("all candidates alike", "equal", "other plants"),
+        ("1/j^3 for shell j", "ours", LIGHT),
     ):
         full, eight = ([result[kind][place]["reads"] for result in results] for place in (FULL, EIGHT))
         saved, error = change(sum(full), sum(eight)), change_error(full, eight)
@@ -255,9 +278,9 @@ def _calibration_table(calibration: Calibration, results: Results, says: Compari
 
 def _figure(rows: Rows) -> Figure:
     """The cost retained, in per cent of the full bank's."""
-    full, metrics = rows[FULL], tuple(COSTS)
+    metrics = tuple(COSTS)
 
-    def series(name: str, row: Mapping[str, Any]) -> Series:
+    def series(name: str, row: Mapping[str, Any], full: Mapping[str, Any]) -> Series:
         retained = tuple(float(100 * Fraction(row[key], full[key])) for key in COSTS.values())
         return Series(name, metrics, retained, mark="bars")
 
@@ -268,15 +291,15 @@ def _figure(rows: Rows) -> Figure:
         "",
         "per cent of the full bank",
         (
-            series("J = 8", rows[EIGHT]),
-            series(str(rows[CALIBRATED]["bank"]), rows[CALIBRATED]),
+            series("J = 8", rows[EIGHT], rows[FULL]),
+            series(str(rows[CALIBRATED]["bank"]), rows[CALIBRATED], rows[OURS_FULL]),
             Series("the paper, J = 8", metrics, theirs, mark="bars"),
         ),
     )
 
 
 def _findings(calibration: Calibration, rows: Rows, number: int, says: Comparison) -> tuple[str, ...]:
-    full, eight, calibrated = rows
+    full, eight, calibrated = rows[FULL], rows[EIGHT], rows[CALIBRATED]
     reads, theirs = full["reads"] / number, paper.CONFIRMATION["physical reads"][0] / paper.OPERATIONS
     return (
         f"With the full bank an operation takes {reads:.1f} reads in the mean, in the paper {theirs:.1f}: "
@@ -284,14 +307,11 @@ def _findings(calibration: Calibration, rows: Rows, number: int, says: Compariso
         f"Eight shells keep {100 + change(full['candidates'], eight['candidates']):.1f} % of the candidates and "
         f"{100 + change(full['verifier_steps'], eight['verifier_steps']):.1f} % of the verifier's steps, and confirm "
         f"{eight['correct']} of {number} operations; {eight['abstained']} are safely rejected.",
-        f"{len(calibration.blocks)} blocks calibrate {calibrated['bank'].removeprefix('calibrated ')}, which confirms "
+        f"{len(calibration.blocks)} blocks calibrate {calibrated['bank'].rpartition('calibrated ')[2]}, which confirms "
         f"{calibrated['correct']} of {number} operations.",
     )
 
 
-def _alarms(rows: Rows, compilers: Rows, results: Results) -> tuple[str, ...]:
+def _alarms(rows: Rows, compilers: Rows) -> tuple[str, ...]:
     wrong = [f"{row['bank']}: {row['wrong']} WRONG acceptances" for row in rows if row["wrong"]]
-    alike = sum(run["outcome"] == "wrong" for result in results for run in result["uniform"])
-    if alike:
-        wrong.append(f"with equal weights: {alike} WRONG acceptances")
     return (*wrong, *name_unequal(compilers))

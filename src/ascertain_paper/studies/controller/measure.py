@@ -3,8 +3,10 @@
 Every operation is decided by every controller on the readings that its own stream gives: noise belongs to the position
 in the stream, so that controllers that follow the stream's schedule see the same readings. The question is which state
 the operation ended in, among all states of the plant. The paper's six compile by enumeration; its counts are what they
-would have been charged, and the bank, which the merging compiler gives as well, is compared with its. How the paper
-weighs its candidates is not known: eager is run with equal weights besides.
+would have been charged, and the bank, which the merging compiler gives as well, is compared with its. Its candidates
+have equal weights, the nominal one of them, and its banks all shells: the paper's eight come in its replay. Where it
+rejects the nominal formally is not known: staging is run a second time with the strictest level that it may have meant.
+Ours have our weights and the merging compiler.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any
 from ascertain.bank.candidates import CompileStats
 from ascertain.bank.compile import compile_bank, compiler_names
 from ascertain.bank.shells import bank_shells
-from ascertain.bank.weights import DEFAULT, WEIGHTINGS
+from ascertain.bank.weights import DEFAULT, EQUAL
 from ascertain.observer.staged import Observer
 from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions, testbed_of
@@ -32,21 +34,33 @@ from ascertain_paper.studies.observing import (
 )
 from ascertain_paper.testbed.operations import DrawnOperation
 
+THRESHOLDS = (0, 10, 100, 1000)
+"""The paper's lambdas."""
 PAPER = (
-    Controller("eager", "eager"),
-    Controller("staged", "staged"),
-    *(Controller(f"readwise {threshold}", "readwise", threshold) for threshold in (0, 10, 100, 1000)),
+    Controller("eager", "eager", equal_weights=True),
+    Controller("staged", "staged", equal_weights=True),
+    *(Controller(f"readwise {threshold}", "readwise", threshold, equal_weights=True) for threshold in THRESHOLDS),
 )
-EQUAL = Controller("eager, equal weights", "eager", equal_weights=True)
-"""What the paper's eager may have been: every candidate of the bank weighs the same."""
+AT_RISK = Controller("staged, at its risk", "staged", equal_weights=True, rejects_at_risk=True)
+"""What the paper's formal rejection may have been: at the risk of the nominal stage, 1/4,000,000."""
 LIKE = "readwise 100"
-"""The paper's controller that ours are built on, and stand beside."""
+"""The paper's controller that those of ours that it does not have stand beside."""
+OUR_WEIGHTS = "our weights, "
+WEIGHTED = tuple(
+    replace(controller, name=OUR_WEIGHTS + controller.name, compiler="merging", equal_weights=False)
+    for controller in PAPER
+)
+"""The paper's policies with our weights and our compiler."""
 OURS = (
-    Controller("merging, readwise 100", "readwise", 100, "merging"),
-    Controller("merging, reuse 100", "reuse", 100, "merging"),
+    *WEIGHTED,
+    Controller(f"{OUR_WEIGHTS}reuse 100", "reuse", 100, "merging"),
     Controller("separating, readwise 100", "readwise", 100, "merging", separating=True),
     Controller("separating, reuse 100", "reuse", 100, "merging", separating=True),
 )
+MEASURED = 2
+"""Since version 0.1.0 the paper's rows have equal weights, and a beaten candidate takes no more steps."""
+ALL = (*PAPER, AT_RISK, *OURS)
+"""Every row of the table, in its order."""
 
 
 def control_operation(case: tuple[str, int, tuple[Controller, ...]]) -> dict[str, Any]:
@@ -60,7 +74,7 @@ def control_operation(case: tuple[str, int, tuple[Controller, ...]]) -> dict[str
     compiled = {compiler: compile_bank(logged, compiler) for compiler in compiler_names() if compiler in wanted}
     merged = compiled["merging"]
     banks = {
-        equal: bank_shells(merged, merged.num_shells, WEIGHTINGS["uniform"] if equal else DEFAULT)
+        equal: bank_shells(merged, merged.num_shells, EQUAL if equal else DEFAULT)
         for equal in {controller.equal_weights for controller in controllers}
     }
     played: dict[Controller, Observer] = {}
@@ -98,12 +112,10 @@ def run_data(operation: DrawnOperation, observer: Observer, stats: CompileStats)
     }
 
 
-def control_operations(
-    conditions: Conditions, controllers: Sequence[Controller] = (*PAPER, EQUAL, *OURS)
-) -> list[dict[str, Any]]:
+def control_operations(conditions: Conditions, controllers: Sequence[Controller] = ALL) -> list[dict[str, Any]]:
     """The runs of all controllers on all prospective operations."""
     number = len(list(conditions.testbed.slots()))
     cases = [(conditions.settings.text, i, tuple(controllers)) for i in range(number)]
-    with conditions.store("controller") as store:
+    with conditions.store("controller", MEASURED) as store:
         progress = conditions.counting("operations")
         return run_campaign(control_operation, cases, conditions.engine, store=store, chunk=24, progress=progress)
