@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -39,6 +40,7 @@ from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
 from ascertain.task.pose import pose
 from ascertain.task.task import Task
+from ascertain.types import UNDEFINED
 from tests.reference.composition import evaluate_tree, sum_over_paths
 from tests.reference.controllers import as_automaton
 from tests.reference.registers import far_sensor, permutation_automaton, ring_register, sensor_bank
@@ -200,6 +202,20 @@ def blind_branches() -> Task:
     return pose(model, cost={"side": 1, "left": 2, "right": 2})
 
 
+def unequal_members() -> Task:
+    """Two states of one label, which read alike most of the time; `bright` sometimes as no other, so it is cheaper."""
+    laws = ({0: 1 - TENTH, 1: TENTH}, {0: Fraction(3, 5), 2: Fraction(2, 5)}, {0: TENTH, 1: 1 - TENTH})
+    model = NoisyMachine(
+        states=("lit", "bright", "dark"),
+        actions=("look",),
+        readings=("0", "1", "2"),
+        successor=np.arange(3, dtype=np.int32)[:, None],
+        law=np.arange(3, dtype=np.int32)[:, None],
+        laws=tuple(make_law(law) for law in laws),
+    )
+    return pose(model, label={"lit": "on", "bright": "on", "dark": "off"})
+
+
 NAMED: dict[str, Callable[[], Task]] = {
     "two sensors": lambda: pose(sensor_bank(2), flip=TENTH),
     "four sensors, of different costs": lambda: pose(
@@ -210,6 +226,7 @@ NAMED: dict[str, Callable[[], Task]] = {
     "the far sensor, now": lambda: pose(far_sensor(3), about="current", flip=TENTH),
     "permutations": lambda: pose(permutation_automaton(4, 2, 1), flip=TENTH, cost={"a0": 2}),
     "blind branches": blind_branches,
+    "unequal members of a part": unequal_members,
 }
 
 
@@ -263,6 +280,17 @@ def test_a_truth_on_a_wrong_branch_abstains_and_the_tree_counts_it() -> None:
     assert strict is not None
     assert strict.cost > loose.cost
     check_theorem(task, strict, alpha, beta)
+
+
+def test_where_a_wrong_branch_may_ask_what_is_not_allowed_there_is_no_tree() -> None:
+    task = blind_branches()
+    model = task.model
+    assert isinstance(model, NoisyMachine)
+    forbidden = np.array([[False, False, True]] * 2 + [[False, True, False]] * 2)
+    successor, law = (np.where(forbidden, UNDEFINED, table).astype(np.int32) for table in (model.successor, model.law))
+    task = replace(task, model=replace(model, successor=successor, law=law))
+    assert isinstance(solve(skeleton(task), prove="never"), Solved)
+    assert all(compose_tree(task, Fraction(1, 20), Fraction(1, 20), split) is None for split in SPLITS)
 
 
 def test_abstention_that_the_bound_overrates_is_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,6 +82,10 @@ def test_twenty_four_bits_are_split_into_nine_thresholds_of_eight_and_fifteen_of
     assert sum(o.abstains for o in outcomes) <= BETA
     assert sum(o.readings for o in outcomes) <= Fraction(2588, 10)
     uniform = split_uniformly([TENTH] * 24, ALPHA, BETA)
+    for value in (0, 1):
+        shares = [evaluate_test(test, value) for test in uniform]
+        assert sum(o.says_zero if value else o.says_one for o in shares) <= ALPHA
+        assert sum(o.abstains for o in shares) <= BETA
     assert sum(evaluate_test(test, 1).readings for test in uniform) > 269
 
 
