@@ -14,15 +14,20 @@ import pytest
 
 from ascertain.cli.verbs.bounds import command
 from ascertain.errors import FileError, TaskError
+from ascertain.model.named import shift_register
 from ascertain.pipeline.bound import bound, round_decimals_up
+from ascertain.planning.composition import CertifiedTree
 from ascertain.policy.evaluate import evaluate
+from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from tests.conftest import ROOT
+from tests.reference.registers import far_sensor
 from tests.test_cli import answer, complaint, run
 
 LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 VALVE = ROOT / "examples" / "valve"
 RISKS = ("--alpha", "1/1000", "--beta", "1/100")
+FAR_SENSOR = pose(far_sensor(3), flip=Fraction(1, 10), about="current", alpha="1/100", beta="1/100")
 
 
 def test_both_sides_are_given_by_method_and_they_are_close(tmp_path: Path) -> None:
@@ -140,6 +145,42 @@ def test_the_policy_that_is_certified_keeps_to_the_risk_on_the_question_itself()
     assert found.remarks == ()
     assert found.certificate is not None
     assert Fraction(found.certificate["claims"][-1]["cost"]) == value.cost
+
+
+def test_a_tree_of_tests_is_certified_with_what_it_costs_exactly() -> None:
+    found = bound(FAR_SENSOR, certified=True)
+    assert isinstance(found.policy, CertifiedTree)
+    assert (str(found.verdict), found.remarks) == ("VERIFIED", ())
+    assert found.certificate is not None
+    claim = found.certificate["claims"][-1]
+    value = evaluate(FAR_SENSOR, found.policy, exact=True)
+    assert claim["claim"] == "within-risk"
+    assert (Fraction(claim["alpha"]), Fraction(claim["beta"]), Fraction(claim["cost"])) == (
+        value.alpha,
+        value.beta,
+        value.cost,
+    )
+    assert found.upper is not None
+    assert Fraction(claim["cost"]) < found.upper
+
+
+def test_a_policy_that_is_too_large_to_certify_is_left_out_with_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ascertain.pipeline.bound.MAX_PLACES", 10)
+    found = bound(FAR_SENSOR, certified=True)
+    assert found.remarks == (
+        "only the lower bounds are certified: the policy reaches more than 10 places (memory, label, state)",
+    )
+    assert found.certificate is not None
+    assert "within-risk" not in [claim["claim"] for claim in found.certificate["claims"]]
+
+
+def test_where_no_policy_is_found_the_lower_bounds_are_certified_all_the_same() -> None:
+    """What a shift register shows is lost, so no node can be read again."""
+    task = pose(shift_register(2), about="current", flip=Fraction(1, 10), alpha="1/20", beta="1/20")
+    found = bound(task, certified=True)
+    assert found.policy is None
+    assert found.remarks == ("no policy was found, so that only the lower bounds are certified",)
+    assert str(found.verdict) == "VERIFIED"
 
 
 def test_a_rounded_cost_is_never_below_the_cost() -> None:

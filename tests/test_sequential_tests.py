@@ -82,7 +82,28 @@ def test_twenty_four_bits_are_split_into_nine_thresholds_of_eight_and_fifteen_of
     assert sum(o.abstains for o in outcomes) <= BETA
     assert sum(o.readings for o in outcomes) <= Fraction(2588, 10)
     uniform = split_uniformly([TENTH] * 24, ALPHA, BETA)
+    for value in (0, 1):
+        shares = [evaluate_test(test, value) for test in uniform]
+        assert sum(o.says_zero if value else o.says_one for o in shares) <= ALPHA
+        assert sum(o.abstains for o in shares) <= BETA
     assert sum(evaluate_test(test, 1).readings for test in uniform) > 269
+
+
+def test_a_threshold_that_was_raised_further_than_needed_is_lowered_again() -> None:
+    flips, costs, alpha, beta = (
+        [Fraction(3, 10), TENTH],
+        [Fraction(1), Fraction(10)],
+        Fraction(1, 100),
+        Fraction(1, 100),
+    )
+    best = split_best(flips, costs, alpha, beta)
+    prices: dict[tuple[int, int], Fraction] = {}
+    for k in product(range(1, 9), repeat=2):
+        tests = [LatticeTest(f, j, j, find_cap(f, j, j, beta / 2)) for f, j in zip(flips, k, strict=True)]
+        outcomes = [evaluate_test(test, 1) for test in tests]
+        if sum(o.says_zero for o in outcomes) <= alpha:
+            prices[k] = sum((o.readings * c for o, c in zip(outcomes, costs, strict=True)), Fraction(0))
+    assert tuple(test.up for test in best) == min(prices, key=lambda k: prices[k])
 
 
 @given(st.lists(st.sampled_from([Fraction(1, 10), Fraction(1, 5), Fraction(1, 50)]), min_size=1, max_size=3))
@@ -101,9 +122,12 @@ def test_no_choice_of_thresholds_that_keeps_to_alpha_is_cheaper_than_the_best_sp
 
 
 @pytest.mark.parametrize("bits", [1, 2, 3])
-def test_levels_cost_and_err_at_most_what_they_claim_on_every_state(bits: int) -> None:
+@pytest.mark.parametrize(("down", "caps"), [(2, (6, 7)), (3, (3, 3))])
+def test_levels_cost_and_err_at_most_what_they_claim_on_every_state(
+    bits: int, down: int, caps: tuple[int, int]
+) -> None:
     flip, nominal = Fraction(1, 10), (1, 0, 1)[:bits]
-    policy = LevelwiseTest(flip, tuple(range(bits)), nominal, 2, 2, (6, 7))
+    policy = LevelwiseTest(flip, tuple(range(bits)), nominal, 2, down, caps)
     risk = evaluate_levels(policy, [Fraction(1)] * bits)
     name = "".join(str(b) for b in reversed(nominal))
     task = pose(enumerate_noisy(register(bits, flip)), label={"nominal": name})
@@ -113,6 +137,7 @@ def test_levels_cost_and_err_at_most_what_they_claim_on_every_state(bits: int) -
         is_nominal = swap[0] == task.label[h]
         assert wrong <= risk.wrong
         assert abstain <= risk.abstain
+        assert cost <= risk.cost
         if is_nominal:
             assert abs(cost - risk.cost_nominal) < Fraction(1, 10**40)
         else:

@@ -273,8 +273,8 @@ def _list_claims(
     claims, remarks = _claim_lower(quotient, pairwise)
     if not task.model.is_noisy:
         claims += solution_claims(solve(task), [Fraction(1)] * task.num_hypotheses)
-    elif not hasattr(bounds.policy, "decide"):
-        remarks.append("the policy is a tree of tests, so that only the lower bounds are certified")
+    elif bounds.policy is None:
+        remarks.append("no policy was found, so that only the lower bounds are certified")
     else:
         try:
             follow(task, bounds.policy, max_places=MAX_PLACES)

@@ -224,8 +224,6 @@ def _find_policy(task: Task, where: str) -> AbstractPolicy[Any]:
     found = bound(task).policy if task.model.is_noisy else settle(task, prove="never").policy
     if found is None:
         raise TaskError(f"{where}: no policy is found that settles the question, so there is nothing to simulate")
-    if not hasattr(found, "decide"):
-        raise TaskError(f"{where}: the best policy is a tree of tests, which cannot be simulated yet; give --policy")
     return found
 
 

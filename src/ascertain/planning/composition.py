@@ -8,12 +8,22 @@ a question of its own, *which part?*, about a plant that does not move; a price 
 for it with evaluated alpha_v, beta_v, cost c_v and a horizon. It starts afresh from a configuration that is known given
 that the path was right, so its guarantee holds whatever happened before.
 
-**Composition** (the paper's Theorem 3.3, with the horizon that its cost needs). A wrong answer needs a wrong part at
-some node of the truth's own path, each with conditional probability at most alpha_v: so alpha is at most the largest
-sum over paths of alpha_v, and likewise beta. On its own path the truth h costs at most the sum of c_v(h). Off it, which
-happens with probability at most alpha, a node's bound does not cover h, for h does not belong there; but no path asks
+**Composition** (the paper's Theorem 3.3, with what its cost and its abstention need off the path). A wrong answer needs
+a wrong part at some node of the truth's own path, each with conditional probability at most alpha_v: so alpha is at
+most the largest sum over paths of alpha_v. On its own path the truth h costs at most the sum of c_v(h). Off it, which
+happens with probability at most alpha, a node's bounds do not cover h, for h does not belong there; but no path asks
 more than its horizons allow, nor anything that is not defined wherever the truth may be (otherwise there is no tree).
 So the expected cost is at most (own path) + alpha * (largest sum of horizon costs over paths).
+
+*Abstention.* The sum of beta_v over the truth's path bounds only what is abstained there; a truth that was sent the
+wrong way may meet a test that does not know its readings, and abstain for certain. Let F(v, s) bound the abstention
+from node v on when the plant is in state s. If the loop of v brings s back, and s reads a_v by the law of some member,
+then the test treats it as that member, say of part p, with its own alpha_v and beta_v: so F(v, s) is beta_v + F(v_p) +
+alpha_v * (largest F(v_q) - F(v_p)), where v_q is the child of part q, and its F is taken where a_v leads from s.
+Otherwise F(v, s) = 1. On the truth's path this is the paper's sum, plus alpha_v where a wrong branch may not know h. So
+beta is at most the largest F(root, h), which never exceeds (sum of beta_v) + (sum of alpha_v) over a path. Where that
+is more than was asked for, the tree is evaluated place by place if it is small, and composed anew with smaller risks if
+it does abstain too often.
 
 *The split.* `uniform` gives every node on a path alpha / (largest number of tests on a path). `best` chooses for every
 node among tests of several risks so that no path sums to more than alpha and the most expensive path is cheapest: a
@@ -25,22 +35,25 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
 from ascertain.drawing.shown import Shown
 from ascertain.errors import LimitError
 from ascertain.model import Machine, Model, NoisyMachine
-from ascertain.planning.controller import CertifiedController
+from ascertain.planning.controller import CertifiedController, CertifiedRisk
 from ascertain.planning.lagrangian import search_prices
 from ascertain.planning.limits import SearchLimits
 from ascertain.policy.automaton import NOWHERE, Automaton
+from ascertain.policy.evaluate import evaluate
+from ascertain.policy.policy import Abstain, Answer, Ask, Decision
 from ascertain.quotients.separation import list_reachable
 from ascertain.task.task import Task
-from ascertain.types import UNDEFINED, Action, Reading
+from ascertain.types import UNDEFINED, Action, Reading, State
 
 Split: TypeAlias = Literal["uniform", "best"]
 """How alpha is divided among the tests on a path."""
@@ -50,8 +63,14 @@ PARTS = (48, 24, 16, 12, 8, 6, 4, 3, 2, 1)
 """The parts of alpha, out of GRID, that a node may be given: its divisors, each to be evaluated."""
 MAX_LOOPS = 4000
 """Joint states that are looked at for a loop: one that is not found among so many would make the test too expensive."""
+MAX_PLACES = 50_000
+"""Places of a tree that is evaluated as a whole, which takes about a second."""
 NODE_LIMITS = SearchLimits(max_nodes=20_000, weight_rounds=2, mixing_trials=12)
 """For the test of a node, which has one action: a tree needs many of them."""
+
+
+TreeMemory: TypeAlias = tuple[int, tuple[Any, ...], int]
+"""(node, what its test remembers, place in the loop); readings on the way round are not looked at."""
 
 
 @final
@@ -70,7 +89,7 @@ class NodeTest:
 @final
 @dataclass(frozen=True, eq=False)
 class CertifiedTree(Shown):
-    """A tree with tests: node v goes on to `children[v][part]`, or answers `label[v]`."""
+    """A policy: node v runs its test and goes on to `children[v][part]`, or answers `label[v]` where it has none."""
 
     node: tuple[NodeTest, ...]
     children: tuple[tuple[int, ...], ...]
@@ -81,6 +100,40 @@ class CertifiedTree(Shown):
 
     def shown(self) -> Mapping[str, object]:
         return {"nodes": len(self.node), "cost": float(self.cost)}
+
+    def start(self) -> TreeMemory:
+        return self._enter(0)
+
+    def decide(self, memory: TreeMemory) -> Decision:
+        v, inner, place = memory
+        if not self.children[v]:
+            return Answer(self.label[v])
+        node = self.node[v]
+        if node.test is None or place:
+            return Ask(node.loop[place])
+        decision = node.test.policy.decide(inner)
+        # A test that has answered is left at once, by `next`.
+        assert not isinstance(decision, Answer)
+        return Ask(node.action) if isinstance(decision, Ask) else decision
+
+    def next(self, memory: TreeMemory, reading: Reading) -> TreeMemory:
+        v, inner, place = memory
+        node = self.node[v]
+        if node.test is None:
+            return self._enter(self.children[v][0])
+        if place == 0:
+            inner = node.test.policy.next(inner, reading)
+            decision = node.test.policy.decide(inner)
+            if isinstance(decision, Answer):
+                # The action is done, which was the tree's own step: the way back is not gone.
+                return self._enter(self.children[v][decision.label])
+            if isinstance(decision, Abstain):
+                return v, inner, 0
+        return v, inner, (place + 1) % len(node.loop)
+
+    def _enter(self, v: int) -> TreeMemory:
+        test = self.node[v].test
+        return v, () if test is None else test.policy.start(), 0
 
 
 def skeleton(task: Task) -> Task:
@@ -106,7 +159,23 @@ def compose(task: Task, tree: Automaton, alpha: Fraction, beta: Fraction) -> dic
     None when a node cannot be read again, or has no test.
     """
     composition = _Composition(task, tree, alpha, beta)
-    return {"uniform": composition.run("uniform"), "best": composition.run("best")}
+    splits: tuple[Split, Split] = ("uniform", "best")
+    return {split: _keep_within(composition, split) for split in splits}
+
+
+def _keep_within(composition: _Composition, split: Split) -> CertifiedTree | None:
+    """The tree by this split, if need be with smaller risks, so that it abstains no more often than it may."""
+    task, alpha, beta = composition.task, composition.alpha, composition.beta
+    found = composition.run(split)
+    if found is None or found.abstain <= beta:
+        return found
+    with suppress(LimitError):
+        abstain = evaluate(task, found, max_places=MAX_PLACES).beta
+        if abstain <= beta:
+            return replace(found, abstain=abstain)
+    # Off its path the truth may abstain for certain: so what the tests err and abstain must together stay within beta.
+    least = min(alpha, beta / 2)
+    return _Composition(task, composition.tree, least, beta - least).run(split)
 
 
 @final
@@ -131,7 +200,7 @@ class _Composition:
     """The sites of the tree, numbered from the root, and what their tests may be."""
 
     def __init__(self, task: Task, tree: Automaton, alpha: Fraction, beta: Fraction) -> None:
-        self.task, self.tree, self.alpha = task, tree, alpha
+        self.task, self.tree, self.alpha, self.beta = task, tree, alpha, beta
         self.output = skeleton(task).model.behaviour
         self.sites: list[_Site] = []
         self.unfold(tree.start(), tuple((h, int(s)) for h, s in enumerate(task.state.tolist())))
@@ -185,11 +254,9 @@ class _Composition:
 
     def question(self, site: _Site, loop: tuple[Action, ...]) -> Task:
         """Which part? on a plant that stays where it is; laws that one part has several of stay apart."""
-        model, action = self.task.model, site.action
-        # Members of one part that share a law are one hypothesis of the node.
-        state_of = {(self.part_of(site, s), int(model.behaviour[s, action])): s for _, s in site.members}
-        kinds = sorted(state_of)
-        law_of = [tuple(sorted(model.reading_law(state_of[kind], action).items())) for kind in kinds]
+        model, state_of = self.task.model, self.kinds(site)
+        kinds = list(state_of)
+        law_of = [tuple(sorted(model.reading_law(s, site.action).items())) for s in state_of.values()]
         laws = tuple(dict.fromkeys(law_of))
         states = np.arange(len(kinds), dtype=np.int32)
         still = NoisyMachine(
@@ -207,6 +274,11 @@ class _Composition:
             labels=tuple(str(y) for y in site.readings),
             cost=(self.cost_of(loop),),
         )
+
+    def kinds(self, site: _Site) -> dict[tuple[int, int], int]:
+        """The hypotheses of a node's question: (part, number of the law), each with the state of such a member."""
+        law = self.task.model.behaviour[:, site.action]
+        return dict(sorted({(self.part_of(site, s), int(law[s])): s for _, s in site.members}.items()))
 
     def cost_of(self, word: tuple[Action, ...]) -> Fraction:
         return sum((self.task.cost[a] for a in word), Fraction(0))
@@ -270,9 +342,11 @@ class _Composition:
     def conclude(self, tests: list[NodeTest]) -> CertifiedTree:
         """Sums over paths, as the theorem says."""
         rounds = [1 if test.test is None else test.test.policy.horizon for test in tests]
-        worst = [(Fraction(0), Fraction(0)) if test.test is None else test.test.risk.worst[:2] for test in tests]
+        alphas = [Fraction(0) if test.test is None else test.test.risk.worst[0] for test in tests]
         horizon_cost = self.largest_path(lambda i: rounds[i] * self.cost_of(tests[i].loop))
-        wrong, abstain = (self.largest_path(lambda i, k=k: worst[i][k]) for k in (0, 1))
+        wrong = self.largest_path(lambda i: alphas[i])
+        states: list[int] = self.task.state.tolist()
+        abstain = max(self.abstention(tests, 0, s, {}) for s in states)
         own = max(self.own_path(0, h, tests) for h in range(self.task.num_hypotheses))
         return CertifiedTree(
             tuple(tests),
@@ -290,6 +364,35 @@ class _Composition:
         # Theorem 3.3: on its own path the truth pays what its own part costs at each node.
         own, children = self.node_cost(tests[i], h), self.sites[i].children
         return own + (self.own_path(children[tests[i].part[h]], h, tests) if children else Fraction(0))
+
+    def abstention(self, tests: list[NodeTest], i: int, s: State, known: dict[tuple[int, State], Fraction]) -> Fraction:
+        """F(v, s) of the module docstring: a bound on abstention from site i on, wherever the truth belongs."""
+        site, test = self.sites[i], tests[i].test
+        if not site.children:
+            return Fraction(0)
+        if (i, s) not in known:
+            after = int(self.task.model.successor[s, site.action])
+            below = [self.abstention(tests, j, after, known) for j in site.children]
+            known[i, s] = below[0] if test is None else self.abstention_at(tests[i], test.risk, site, s, below)
+        return known[i, s]
+
+    def abstention_at(
+        self, node: NodeTest, risk: CertifiedRisk, site: _Site, s: State, below: list[Fraction]
+    ) -> Fraction:
+        """F(v, s) where there is a test, from what it is `below` for each part."""
+        law = int(self.task.model.behaviour[s, site.action])
+        alike = [(k, part) for k, (part, number) in enumerate(self.kinds(site)) if number == law]
+        if not alike or follow_word(self.task.model, s, node.loop) != s:
+            return Fraction(1)
+        k, part = alike[0]
+        return min(risk.abstain[k] + below[part] + risk.wrong[k] * (max(below) - below[part]), Fraction(1))
+
+
+def follow_word(model: Model, s: State, word: tuple[Action, ...]) -> State:
+    """Where a word leads that is defined from this state."""
+    for a in word:
+        s = int(model.successor[s, a])
+    return s
 
 
 def cheapest_return(

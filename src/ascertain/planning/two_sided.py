@@ -80,7 +80,7 @@ class TwoSidedBounds(Shown):
     lower: Fraction | None
     upper: Fraction | None
     policy: Any = None
-    """What attains `upper`: walked like every policy, or a `CertifiedTree`; None when there is none."""
+    """What attains `upper`; None when there is none."""
     risk: Risk | None = None
     """The certified wrong-answer and abstention probabilities of the policy."""
     lower_by_method: Values = field(default_factory=dict[str, Fraction | None])
