@@ -132,6 +132,7 @@ ROADS: dict[str, Road] = {
     **{f"bank of many replacements, {name}": Road(_compile_many(name), 4) for name in ("direct", "exhaustive")},
     "observe the turntable": Road(_observe("operation/turntable.toml", 4), 12),
     "observe the press": Road(_observe("operation/press.toml", 3, probing="separating"), 8),
+    "observe the press with look-ahead": Road(_observe("operation/press.toml", 3, probing="look-ahead"), 4),
     "observe the lamp": Road(_observe("plants/lamp.toml", 3), 12),
     "observe the tiger": Road(_observe("tiger/where.toml", 7), 4),
 }

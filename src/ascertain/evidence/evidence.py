@@ -221,11 +221,21 @@ class FlipEvidence(AbstractStateEvidence):
     def threshold(self) -> int:
         return self._threshold
 
+    @property
+    def leader_threshold(self) -> int:
+        """What the threshold will be once the leader alone explains the readings; it rises no further by itself."""
+        best = self._find_leader()
+        term = self._shares[int(self._share[best])], int(self._score[best])
+        return _least_beaten([term], self._scale, self.plant.flip, self.alpha)
+
     def leader(self) -> tuple[State, State]:
+        best = self._find_leader()
+        return int(self._initial[best]), int(self._current[best])
+
+    def _find_leader(self) -> int:
         # Without noise a contradicted candidate counts for next to nothing, which stands for nothing at all.
         f = max(self.plant.flip, Fraction(1, 10**9))
-        best = int(np.argmax(self._log_weights - self._score * math.log((1 - f) / f)))
-        return int(self._initial[best]), int(self._current[best])
+        return int(np.argmax(self._log_weights - self._score * math.log((1 - f) / f)))
 
     def nats(self, penalty: int) -> float:
         f = self.plant.flip

@@ -32,7 +32,8 @@ def command(
         str | None, typer.Option("--alpha", metavar="P", help="The risk of a wrong answer, such as 1/1000000.")
     ] = None,
     probing: Annotated[
-        str | None, typer.Option("--probing", metavar="NAME", help="Next action: round-robin, separating or planned.")
+        str | None,
+        typer.Option("--probing", metavar="NAME", help="Next action: look-ahead, planned, round-robin or separating."),
     ] = None,
     budget: Annotated[int | None, typer.Option("--budget", min=0, metavar="N", help="The most actions.")] = None,
     journal: Annotated[

@@ -1,0 +1,246 @@
+"""Look-ahead on a Boolean plant: the command that begins the word which leaves the least to the readings after it.
+
+The *reference* is the state that the leading candidate is in. A rival that differs from it in d of n bits is
+contradicted, at a command that reads a bit at random, with probability d/n. So it counts not only which rivals a word
+contradicts, but also how far it drives the others from the reference: how well
+it *mixes*. So a rival that must be contradicted k times more, with q readings to go, counts for
+
+    value(q, k, d) = P(B < k), where B is binomial: q readings, each contradicting with probability d/n,
+
+the probability that it is never beaten. (With d = n/2 these are Berlekamp's weights for searching with lies: halving
+them at every reading is the best that a question can do to rivals at random.) A word of l commands is followed as if
+its readings came as the reference foresees, and is judged by the sum of value(q - l, k, d) over the rivals as it leaves
+them, relative to the sum before it, per unit of cost. Words are searched level by level; of each level the best go on,
+as many as the width says, which is a beam search. The first command of the best word is done, and after its reading
+everything is chosen anew.
+
+How many readings are to go is estimated: as many as it takes until fewer than AIM rivals would be left if half of them
+were contradicted at every reading, as by a random code.
+
+Everything but the logarithms of sums is computed with integers, so that a world and a list of commands have one choice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+from typing import final
+
+import numpy as np
+
+from ascertain.errors import TaskError
+from ascertain.evidence.evidence import FlipEvidence
+from ascertain.evidence.groups import Group
+from ascertain.evidence.probing import AbstractRule, Separating, next_allowed
+from ascertain.evidence.worlds import AbstractWorld
+from ascertain.kernels.evidence.look_ahead import follow_words, weigh_words
+from ascertain.model.boolean import BooleanPlant
+from ascertain.types import Action, IntArray, LongArray, State, WordArray
+
+SCALE = 1 << 53
+"""Values are integers in units of its inverse: the sum of MAX_RIVALS of them fits a signed word."""
+MAX_RIVALS = 512
+"""How many rivals a sum may have, see SCALE."""
+MAX_NEEDED = 64
+"""Rivals that must be contradicted more often than this are for the separating rule: tables grow with it, and where
+readings say so little, no word of a few commands matters much."""
+AIM = Fraction(1, 2)
+"""Rivals that may be expected to be left at the end: with fewer than one, most often none is."""
+SPARE = 2
+"""Readings that even the last rivals are given beyond those that they need: not every one of them contradicts all."""
+OVERTIME = 2
+"""Past so many times the readings that halving would take, the plant does not mix as believed, and looking ahead for it
+might go on forever: the separating rule takes over, which goes for the next difference."""
+FINENESS = 1 << 20
+"""What words gain is compared in units of its inverse, so that the last digit of a logarithm does not matter."""
+
+
+@final
+@dataclass(frozen=True)
+class LookAhead(AbstractRule):
+    """The command that begins the word which leaves least of the rivals, mixing included, per unit of cost."""
+
+    plant: BooleanPlant
+    actions: tuple[Action, ...]
+    cost: tuple[Fraction, ...] = ()
+    """`cost[i]` is the cost of `actions[i]`; all are 1 when none are given."""
+    depth: int = 8
+    """The length of the words that are looked at."""
+    width: int = 16
+    """How many words of each length go on."""
+    num_rivals: int = MAX_RIVALS
+    """How many rivals, the strongest, are looked at."""
+    _otherwise: Separating = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "actions", tuple(int(a) for a in self.actions))
+        object.__setattr__(self, "_otherwise", Separating(self.plant, self.actions, self.cost))
+        object.__setattr__(self, "cost", self._otherwise.cost)
+        if self.depth < 1 or self.width < 1 or not 1 <= self.num_rivals <= MAX_RIVALS:
+            raise TaskError(f"depth and width must be at least 1, the number of rivals 1 .. {MAX_RIVALS}")
+
+    def choose(self, world: AbstractWorld, allowed: Sequence[Action] | None = None) -> Action:
+        evidence = world.evidence
+        if not isinstance(evidence, FlipEvidence):
+            raise TaskError("this rule looks ahead on Boolean plants only; use Separating")
+        actions = self.actions if allowed is None else tuple(allowed)
+        reference, label = world.leader()
+        rivals = world.likely_rivals(label, self.num_rivals)
+        if not rivals or not actions:
+            return next_allowed(world, actions or self.actions)
+        # A rival is beaten at the threshold, which rises while the other candidates drop out.
+        threshold = max(evidence.threshold, evidence.leader_threshold)
+        needed = np.maximum(threshold - np.concatenate([group.penalty for group in rivals]), 1)
+        most, done = int(needed.max()), len(world.history)
+        whole = count_by_halving(self.plant.num_bits, threshold) if most <= MAX_NEEDED else 0
+        if not whole or done > OVERTIME * whole:
+            return self._otherwise.choose(world, allowed)
+        to_go = count_to_go(np.bincount(needed).tolist())
+        if not _are_all(world, label, rivals, self.num_rivals):
+            to_go = max(to_go, whole - done)
+        current = np.concatenate([group.current for group in rivals])
+        cost = dict(zip(self.actions, self.cost, strict=True))
+        chosen = self.search(actions, [cost[a] for a in actions], reference, current, needed, to_go)
+        return self._otherwise.choose(world, allowed) if chosen is None else chosen
+
+    def search(
+        self,
+        actions: Sequence[Action],
+        cost: Sequence[Fraction],
+        reference: State,
+        current: WordArray,
+        needed: LongArray,
+        to_go: int,
+    ) -> Action | None:
+        """The first command of the best word that the search meets; None when no word leaves less than there is.
+
+        Rival j is in `current[j]` and must be contradicted `needed[j]` times, 1 .. MAX_NEEDED, in `to_go` readings.
+        """
+        beam = _Beam(self.plant, np.array(actions, dtype=np.int32), np.array([float(c) for c in cost]))
+        words = beam.start(reference, current, needed)
+        depth = min(self.depth, to_go)
+        distance = np.bitwise_count(current ^ np.uint64(reference)).astype(np.int64)
+        for length in range(1, depth + 1):
+            value = tabulate_values(to_go - length, int(needed.max()), self.plant.num_bits)
+            before = int(value[needed + 1, distance].sum())
+            left, order = beam.weigh(words, value, before)
+            best = order[0]
+            if length == depth or left[best] == 0:
+                return int(actions[words.first_of(best, len(actions))]) if left[best] < before else None
+            # Words that leave the same are most likely one word in another order: one of them goes on.
+            fresh = np.append(True, left[order[1:]] != left[order[:-1]])
+            words = beam.follow(words, order[fresh][: self.width])
+        raise AssertionError("the last level returns")
+
+
+def _are_all(world: AbstractWorld, label: int, rivals: Sequence[Group], limit: int) -> bool:
+    """Whether these are all the rivals that there are, as far as that is known without a search."""
+    return sum(group.size for group in rivals) < limit and world.glance(label).rivals is not None
+
+
+@final
+@dataclass(frozen=True)
+class _Words:
+    """Words of one length: the place of the first command of each, its cost so far, and where it leaves the rivals."""
+
+    first: LongArray
+    paid: np.typing.NDArray[np.float64]
+    reference: WordArray
+    current: WordArray
+    row: WordArray
+
+    def first_of(self, pair: int, num_actions: int) -> int:
+        """The place of the first command of a word and the command after it, numbered together."""
+        word, i = divmod(int(pair), num_actions)
+        return i if self.first[word] < 0 else int(self.first[word])
+
+
+@final
+class _Beam:
+    """Words side by side on one plant."""
+
+    def __init__(self, plant: BooleanPlant, actions: IntArray, cost: np.typing.NDArray[np.float64]) -> None:
+        self.program = plant.gates, plant.offset, plant.tap
+        self.actions, self.cost = actions, cost
+        self.width = plant.num_bits + 1
+        self.nothing = np.empty((0, 0), dtype=np.uint8)
+
+    def start(self, reference: State, current: WordArray, needed: LongArray) -> _Words:
+        """The empty word alone."""
+        none, free = np.full(1, -1, dtype=np.int64), np.zeros(1)
+        place, row = np.array([reference], dtype=np.uint64), (self.width * (needed + 1)).astype(np.uint64)
+        return _Words(none, free, place, current[np.newaxis], row[np.newaxis])
+
+    def weigh(self, words: _Words, value: LongArray, before: int) -> tuple[LongArray, LongArray]:
+        """What each word with each command after it leaves; and their numbers, those that gain most per cost first."""
+        left = np.empty((words.first.size, self.actions.size), dtype=np.int64)
+        room = np.empty_like(words.current[0])
+        held = words.reference, words.current, words.row, self.width
+        weigh_words(*self.program, self.actions, *held, value.ravel(), left, room, self.nothing)
+        paid = words.paid[:, np.newaxis] + self.cost
+        # Nothing left counts as half a unit, so that its logarithm is a number.
+        gain = np.rint(FINENESS * np.log(before / np.maximum(left, 0.5)) / paid).astype(np.int64).ravel()
+        return left.ravel(), np.argsort(-gain, kind="stable")
+
+    def follow(self, words: _Words, pairs: LongArray) -> _Words:
+        """The words that are a word of before and a command each."""
+        word, place = np.divmod(pairs, self.actions.size)
+        shape = word.size, words.current.shape[1]
+        reference = np.empty(word.size, dtype=np.uint64)
+        current, row = np.empty(shape, dtype=np.uint64), np.empty(shape, dtype=np.uint64)
+        held = words.reference, words.current, words.row, self.width
+        follow_words(
+            *self.program,
+            word.astype(np.int32),
+            self.actions[place],
+            *held,
+            reference,
+            current,
+            row,
+            self.nothing,
+        )
+        first = np.where(words.first[word] < 0, place, words.first[word])
+        return _Words(first, words.paid[word] + self.cost[place], reference, current, row)
+
+
+@cache
+def tabulate_values(to_go: int, most: int, num_bits: int) -> LongArray:
+    """`[k + 1, d]` is value(to_go, k, d) for k up to `most`, in units of 1/SCALE; two rows of zeros come first.
+
+    Rounded up, and at least 1, so that a rival counts as long as it is not beaten.
+    """
+    table = np.zeros((most + 2, num_bits + 1), dtype=np.int64)
+    for d in range(num_bits + 1):
+        fewer = 0
+        for k in range(1, most + 1):
+            i = k - 1  # exactly i contradictions join those that are fewer than k
+            fewer += math.comb(to_go, i) * d**i * (num_bits - d) ** (to_go - i) if i <= to_go else 0
+            table[k + 1, d] = max(1, -(-fewer * SCALE // num_bits**to_go))
+    table.flags.writeable = False
+    return table
+
+
+@cache
+def count_by_halving(num_bits: int, threshold: int) -> int:
+    """The readings until fewer than AIM of all states are left in the mean if each contradicts every other reading."""
+    number = 0
+    while _left_by_halving(number, threshold) * 2**num_bits > AIM:
+        number += 1
+    return number
+
+
+def count_to_go(needing: Sequence[int]) -> int:
+    """The readings until fewer than AIM rivals are left in the mean by halving; `needing[k]` of them need k."""
+    number = len(needing) - 1 + SPARE
+    while sum(many * _left_by_halving(number, k) for k, many in enumerate(needing) if many) > AIM:
+        number += 1
+    return number
+
+
+@cache
+def _left_by_halving(number: int, k: int) -> Fraction:
+    """The probability that a fair coin shows heads fewer than k times in so many throws."""
+    return Fraction(sum(math.comb(number, i) for i in range(min(k, number + 1))), 2**number)
