@@ -203,15 +203,15 @@ def blind_branches() -> Task:
 
 
 def unequal_members() -> Task:
-    """Two states of one label, which read alike most of the time; `bright` sometimes as no other, so it is cheaper."""
-    laws = ({0: 1 - TENTH, 1: TENTH}, {0: Fraction(3, 5), 2: Fraction(2, 5)}, {0: TENTH, 1: 1 - TENTH})
+    """Two states of one label; `lit` is dearer to tell than `bright` and `dark`, which sometimes read as no other."""
+    laws = ({0: 6, 1: 4}, {0: 6, 2: 4}, {0: 1, 1: 5, 3: 4})  # in tenths
     model = NoisyMachine(
         states=("lit", "bright", "dark"),
         actions=("look",),
-        readings=("0", "1", "2"),
+        readings=("0", "1", "2", "3"),
         successor=np.arange(3, dtype=np.int32)[:, None],
         law=np.arange(3, dtype=np.int32)[:, None],
-        laws=tuple(make_law(law) for law in laws),
+        laws=tuple(make_law({y: p * TENTH for y, p in law.items()}) for law in laws),
     )
     return pose(model, label={"lit": "on", "bright": "on", "dark": "off"})
 
@@ -226,7 +226,6 @@ NAMED: dict[str, Callable[[], Task]] = {
     "the far sensor, now": lambda: pose(far_sensor(3), about="current", flip=TENTH),
     "permutations": lambda: pose(permutation_automaton(4, 2, 1), flip=TENTH, cost={"a0": 2}),
     "blind branches": blind_branches,
-    "unequal members of a part": unequal_members,
 }
 
 
@@ -237,6 +236,15 @@ def test_a_certified_tree_keeps_what_theorem_3_3_claims(name: str, split: Split)
     tree = compose_tree(task, Fraction(1, 20), Fraction(1, 20), split)
     assert tree is not None
     check_theorem(task, tree, Fraction(1, 20), Fraction(1, 20))
+
+
+def test_the_dearest_member_of_a_part_is_what_its_node_costs() -> None:
+    task, risk = unequal_members(), Fraction(1, 20)
+    tree = compose_tree(task, risk, risk, "uniform")
+    assert tree is not None
+    lit, bright, dark = check_theorem(task, tree, risk, risk).costs
+    assert lit is not None and bright is not None and dark is not None
+    assert max(bright, dark) < lit <= tree.cost
 
 
 def test_at_a_small_risk_the_claims_of_a_tree_are_nearly_attained() -> None:
