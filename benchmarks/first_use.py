@@ -9,7 +9,7 @@ single, because it compiles. Bytecode is there from the beginning, as after an i
 
 `--large` instead runs some large instances with ASCERTAIN_KERNELS set to auto and to compiled, cold and warm, and
 prints what auto takes in units of compiled. Warm runs, a single one of each unless `--runs` says more, find what a
-compiled run has left. All of it takes four minutes on a quiet machine.
+compiled run has left.
 """
 
 from __future__ import annotations
