@@ -97,7 +97,7 @@ def test_a_threshold_that_was_raised_further_than_needed_is_lowered_again() -> N
         Fraction(1, 100),
     )
     best = split_best(flips, costs, alpha, beta)
-    prices: dict[tuple[int, int], Fraction] = {}
+    prices: dict[tuple[int, ...], Fraction] = {}
     for k in product(range(1, 9), repeat=2):
         tests = [LatticeTest(f, j, j, find_cap(f, j, j, beta / 2)) for f, j in zip(flips, k, strict=True)]
         outcomes = [evaluate_test(test, 1) for test in tests]

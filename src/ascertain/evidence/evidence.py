@@ -226,7 +226,7 @@ class FlipEvidence(AbstractStateEvidence):
         """What the threshold will be once the leader alone explains the readings; it rises no further by itself."""
         best = self._find_leader()
         term = self._shares[int(self._share[best])], int(self._score[best])
-        return _least_beaten([term], self._scale, self.plant.flip, self.alpha)
+        return least_beaten_count([term], self._scale, self.plant.flip, self.alpha)
 
     def leader(self) -> tuple[State, State]:
         best = self._find_leader()
