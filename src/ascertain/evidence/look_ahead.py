@@ -15,7 +15,9 @@ as many as the width says, which is a beam search. The first command of the best
 everything is chosen anew.
 
 How many readings are to go is estimated: as many as it takes until fewer than AIM rivals would be left if half of them
-were contradicted at every reading, as by a random code.
+were contradicted at every reading, as by a random code. Where the question is about states and not all rivals are
+listed, that is asked of all states; where it is about labels, only of the rivals that are looked at, as a few commands
+may contradict all states of another label at once.
 
 Everything but the logarithms of sums is computed with integers, so that a world and a list of commands have one choice.
 """
@@ -99,7 +101,7 @@ class LookAhead(AbstractRule):
         if not whole or done > OVERTIME * whole:
             return self._otherwise.choose(world, allowed)
         to_go = count_to_go(np.bincount(needed).tolist())
-        if not _are_all(world, label, rivals, self.num_rivals):
+        if _ask_for_states(world, rivals) and not _are_all(world, label, rivals, self.num_rivals):
             to_go = max(to_go, whole - done)
         current = np.concatenate([group.current for group in rivals])
         cost = dict(zip(self.actions, self.cost, strict=True))
@@ -139,6 +141,12 @@ class LookAhead(AbstractRule):
 def _are_all(world: AbstractWorld, label: int, rivals: Sequence[Group], limit: int) -> bool:
     """Whether these are all the rivals that there are, as far as that is known without a search."""
     return sum(group.size for group in rivals) < limit and world.glance(label).rivals is not None
+
+
+def _ask_for_states(world: AbstractWorld, rivals: Sequence[Group]) -> bool:
+    """Whether the rivals all differ in label, as where every state is one; with few labels fewer readings are to go."""
+    codes = np.concatenate([world.codes(group) for group in rivals])
+    return np.unique(codes).size == codes.size
 
 
 @final
