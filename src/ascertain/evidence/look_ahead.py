@@ -15,7 +15,9 @@ as many as the width says, which is a beam search. The first command of the best
 everything is chosen anew.
 
 How many readings are to go is estimated: as many as it takes until fewer than AIM rivals would be left if half of them
-were contradicted at every reading, as by a random code.
+were contradicted at every reading, as by a random code. Where the question is about states and not all rivals are
+listed, that is asked of all states; where it is about labels, only of the rivals that are looked at, as a few commands
+may contradict all states of another label at once.
 
 Everything but the logarithms of sums is computed with integers, so that a world and a list of commands have one choice.
 """
@@ -99,7 +101,7 @@ class LookAhead(AbstractRule):
         if not whole or done > OVERTIME * whole:
             return self._otherwise.choose(world, allowed)
         to_go = count_to_go(np.bincount(needed).tolist())
-        if not _are_all(world, label, rivals, self.num_rivals):
+        if _ask_for_states(world, rivals) and not _are_all(world, label, rivals, self.num_rivals):
             to_go = max(to_go, whole - done)
         current = np.concatenate([group.current for group in rivals])
         cost = dict(zip(self.actions, self.cost, strict=True))
@@ -141,6 +143,12 @@ def _are_all(world: AbstractWorld, label: int, rivals: Sequence[Group], limit: i
     return sum(group.size for group in rivals) < limit and world.glance(label).rivals is not None
 
 
+def _ask_for_states(world: AbstractWorld, rivals: Sequence[Group]) -> bool:
+    """Whether the rivals all differ in label, as where every state is one; with few labels fewer readings are to go."""
+    codes = np.concatenate([world.codes(group) for group in rivals])
+    return np.unique(codes).size == codes.size
+
+
 @final
 @dataclass(frozen=True)
 class _Words:
@@ -166,7 +174,6 @@ class _Beam:
         self.program = plant.gates, plant.offset, plant.tap
         self.actions, self.cost = actions, cost
         self.width = plant.num_bits + 1
-        self.nothing = np.empty((0, 0), dtype=np.uint8)
 
     def start(self, reference: State, current: WordArray, needed: LongArray) -> _Words:
         """The empty word alone."""
@@ -179,7 +186,7 @@ class _Beam:
         left = np.empty((words.first.size, self.actions.size), dtype=np.int64)
         room = np.empty_like(words.current[0])
         held = words.reference, words.current, words.row, self.width
-        weigh_words(*self.program, self.actions, *held, value.ravel(), left, room, self.nothing)
+        weigh_words(*self.program, self.actions, *held, value.ravel(), left, room)
         paid = words.paid[:, np.newaxis] + self.cost
         # Nothing left counts as half a unit, so that its logarithm is a number.
         gain = np.rint(FINENESS * np.log(before / np.maximum(left, 0.5)) / paid).astype(np.int64).ravel()
@@ -200,7 +207,6 @@ class _Beam:
             reference,
             current,
             row,
-            self.nothing,
         )
         first = np.where(words.first[word] < 0, place, words.first[word])
         return _Words(first, words.paid[word] + self.cost[place], reference, current, row)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.model.boolean import ONE, BitArray, WordArray, apply_command, gates_each, run_states
+from ascertain.kernels.model.boolean import ONE, WordArray, apply_command, gates_each, run_states
 from ascertain.types import IntArray, LongArray
 
 PAIRS = np.uint64(0x5555555555555555)
@@ -51,11 +51,10 @@ def weigh_words(
     value: LongArray,
     left: LongArray,
     room: WordArray,
-    nothing: BitArray,
 ) -> None:
     """`left[b, i]` becomes what the rivals count for after word b and `actions[i]`, read as the reference foresees.
 
-    `room` is for as many states as there are rivals; `nothing` has no rows.
+    `room` is for as many states as there are rivals.
     """
     step = np.uint64(width)
     for b in range(reference.size):
@@ -65,7 +64,7 @@ def weigh_words(
             bit = np.uint64(tap[a])
             after = apply_command(gates, offset, a, reference[b])
             room[:] = current[b]
-            run_states(gates, offset, tap, room, actions[i : i + 1], nothing)
+            run_states(gates, offset, room, actions[i : i + 1])
             for j in range(room.size):
                 differ = room[j] ^ after
                 room[j] = rows[j] + count_bits(differ) - step * ((differ >> bit) & ONE)
@@ -89,7 +88,6 @@ def follow_words(
     next_reference: WordArray,
     next_current: WordArray,
     next_row: WordArray,
-    nothing: BitArray,
 ) -> None:
     """Word `word[v]` and then `action[v]`, for each v: where reference and rivals go, and their rows then."""
     step = np.uint64(width)
@@ -101,7 +99,7 @@ def follow_words(
         next_reference[v] = after
         moved = next_current[v]
         moved[:] = current[b]
-        run_states(gates, offset, tap, moved, action[v : v + 1], nothing)
+        run_states(gates, offset, moved, action[v : v + 1])
         for j in range(moved.size):
             beaten = row[b, j] == step  # and stays in the row that it is in
             contradicted = ((moved[j] ^ after) >> bit) & ONE
