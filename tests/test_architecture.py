@@ -90,3 +90,25 @@ def test_few_tests_on_kinds_remain_each_with_its_reason() -> None:
         if "  # " not in lines[line - 1] and not lines[line - 2].lstrip().startswith("# ")
     ]
     assert unexplained == []
+
+
+def test_every_module_constant_says_why_it_has_its_value() -> None:
+    silent: list[str] = []
+    for path in sorted((ROOT / "src" / "ascertain").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        lines, body = text.splitlines(), ast.parse(text).body
+        for node, after in zip(body, [*body[1:], None], strict=True):
+            match node:
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)], value=value)
+                    | ast.AnnAssign(target=ast.Name(id=name), value=value)
+                ) if name.isupper() and not name.startswith("_"):
+                    # What a registry finds says what it is itself; a type variable is a name and no value.
+                    registered = isinstance(value, ast.Call) and isinstance(value.func, ast.Name)
+                    documented = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+                    commented = "#" in lines[node.lineno - 1] or lines[node.lineno - 2].startswith("#")
+                    if not (registered or documented or commented):
+                        silent.append(f"{path.relative_to(ROOT)}:{node.lineno} {name}")
+                case _:
+                    pass
+    assert silent == []

@@ -48,6 +48,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "verify": verify.command,
     "task": task.command,
 }
+"""Ours, in the order of the help; other packages add theirs by entry point."""
 
 EPILOG = "What is guaranteed, and what is assumed: docs/guarantees.md"
 """Stands below the help of every verb."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -15,6 +16,13 @@ MOST_ROWS = 20
 """Rows of a table in a notebook: what is longer hides what comes after it."""
 LONGEST = 60
 """Characters of one fact in a `repr`: names come from files and may be of any length."""
+
+
+def say(fact: object) -> str:
+    """A fact in a few characters; an exact number that is long to write is shown by four digits."""
+    if isinstance(fact, Fraction) and fact.denominator > 10**6 and fact.numerator != 1:
+        return f"about {float(fact):.4g}"
+    return printable(str(fact))
 
 
 class Shown:
@@ -34,7 +42,7 @@ class Shown:
         return None
 
     def __repr__(self) -> str:
-        facts = {name: printable(str(fact)) for name, fact in self.shown().items() if fact is not None}
+        facts = {name: say(fact) for name, fact in self.shown().items() if fact is not None}
         cut = {name: text if len(text) <= LONGEST else text[: LONGEST - 1] + "…" for name, text in facts.items()}
         return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in cut.items())})"
 
@@ -46,8 +54,8 @@ class Shown:
         header, rows = self.listing() or ((), ())
         return template("table.html").render(
             title=type(self).__name__,
-            facts=[(name, printable(str(fact))) for name, fact in self.shown().items() if fact is not None],
+            facts=[(name, say(fact)) for name, fact in self.shown().items() if fact is not None],
             header=header,
-            rows=[[printable(str(cell)) for cell in row] for row in islice(rows, MOST_ROWS)],
+            rows=[[say(cell) for cell in row] for row in islice(rows, MOST_ROWS)],
             more=max(0, len(rows) - MOST_ROWS),
         )

@@ -14,6 +14,7 @@ from ascertain.errors import FileError
 from ascertain.writing import write_whole
 
 SUFFIXES = (".html", ".svg", ".dot", ".txt")
+"""What `write_tree` writes."""
 LONGEST_TEXT, LONGEST_READING = 40, 28
 """Longer names are cut short in a picture; hovering shows them whole."""
 

@@ -57,6 +57,7 @@ Work: TypeAlias = (
 """How many passes of innermost loops a call makes, from those arguments of the kernel that are named like these."""
 
 MODES = ("auto", "interpreted", "compiled")
+"""What ASCERTAIN_KERNELS can say, the default first."""
 IMPORT_SECONDS = 0.5
 """Importing Numba takes about this long."""
 LOAD_SECONDS = 0.02

@@ -77,18 +77,18 @@ class Bounds(Shown):
     """What could not be certified, and why."""
 
     def shown(self) -> Mapping[str, object]:
-        lower = "infinite" if self.is_infinite else round_value(self.best or Fraction(0))
+        lower = "infinite" if self.is_infinite else self.best
         return {
             "alpha": self.question.alpha,
             "beta": self.question.beta,
             "lower": lower,
-            "upper": _text(self.upper),
+            "upper": self.upper,
             "certificate": self.verdict,
         }
 
     def listing(self) -> Listing:
-        rows = [("lower", name, "infinite" if v is None else round_value(v)) for name, v in self.lower.items()]
-        rows += [("upper", name, _text(v) or "none found") for name, v in self.upper_by_method.items()]
+        rows = [("lower", name, "infinite" if v is None else v) for name, v in self.lower.items()]
+        rows += [("upper", name, "none found" if v is None else v) for name, v in self.upper_by_method.items()]
         return ("side", "method", "bound"), rows
 
     @property
