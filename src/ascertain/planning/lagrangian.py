@@ -47,14 +47,14 @@ from typing import final
 import numpy as np
 
 from ascertain.errors import LimitError
-from ascertain.kernels.planning.controllers import SHRINK, choose_options, iterate_values
+from ascertain.kernels.planning.controllers import SHRINK, iterate_values
 from ascertain.planning.belief_graph import ActionFilter, BeliefGraph, GraphBuilder, unroll_in_time
 from ascertain.planning.controller import ABSTAIN, CertifiedController, FiniteStateController, fit_horizon
 from ascertain.planning.information_state import UNIT, LikelihoodTables, Slots, tabulate_likelihoods
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.planning.pruning import MAX_STATES, MostInformative, build_likely_graph, repeat_action
 from ascertain.task.task import Task
-from ascertain.types import BoolArray, FloatArray, LongArray
+from ascertain.types import BoolArray, FloatArray, IntArray, LongArray
 
 MAX_SWEEPS = 4000
 """Sweeps of value iteration: stopping early only weakens a bound, and graphs at usual risks need a few hundred."""
@@ -134,8 +134,20 @@ def solve_stopping(
         stop = np.where(forbidden[:, 0] & (option >= 0).any(axis=1), np.inf, stop)
     once = np.where(option < 0, np.inf, graph.tables.cost[option] * mass[:, None])
     iterate_values(graph.child, graph.factor, once, stop, value, TOLERANCE, MAX_SWEEPS)
-    asked = choose_options(graph.child, graph.factor, once, stop, value)
+    asked = _choose_options(graph.child, graph.factor, once, stop, value)
     return np.where(asked >= 0, asked, np.where(answer <= leave, -1 - said, ABSTAIN))
+
+
+def _choose_options(
+    child: IntArray, factor: FloatArray, once: FloatArray, stop: FloatArray, value: FloatArray
+) -> LongArray:
+    """The option at each node that is best in view of the values, or -1 where stopping is."""
+    # Readings are added one after the other, as `iterate_values` does it.
+    total = once.copy()
+    for y in range(child.shape[2]):
+        total += np.where(child[:, :, y] >= 0, factor[:, :, y] * value[child[:, :, y]], 0.0)
+    best = total.argmin(axis=1)
+    return np.where(total[np.arange(len(best)), best] < stop, best, -1)
 
 
 def start_penalties(weights: FloatArray) -> tuple[LongArray, float]:

@@ -55,18 +55,6 @@ def iterate_values(
     return False
 
 
-def choose_options(
-    child: IntArray, factor: FloatArray, once: FloatArray, stop: FloatArray, value: FloatArray
-) -> LongArray:
-    """The option at each node that is best in view of the values, or -1 where stopping is."""
-    # Readings are added one after the other, as `iterate_values` does it.
-    total = once.copy()
-    for y in range(child.shape[2]):
-        total += np.where(child[:, :, y] >= 0, factor[:, :, y] * value[child[:, :, y]], 0.0)
-    best = total.argmin(axis=1)
-    return np.where(total[np.arange(len(best)), best] < stop, best, -1)
-
-
 @kernel(work=lambda source, now: source.size + now.size)
 def push_forward(
     source: LongArray, target: LongArray, chance: FloatArray, cost_of: FloatArray, now: FloatArray, after: FloatArray
