@@ -157,8 +157,8 @@ def bound_instance(name: str) -> None:
 
 
 LARGE: dict[str, Callable[[], None]] = {
-    "solve, 60 states, 11 hypotheses": lambda: solve_hard(1, 60, 11),
-    "merging, 800 logs": lambda: compile_logs("merging", 800),
+    "solve, 70 states, 12 hypotheses": lambda: solve_hard(1, 70, 12),
+    "merging, 1600 logs": lambda: compile_logs("merging", 1600),
     "exhaustive, 40 logs": lambda: compile_logs("exhaustive", 40),
     "bounds, one of 4 sensors": lambda: bound_instance("one of 4 sensors"),
 }
