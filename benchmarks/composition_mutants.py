@@ -237,8 +237,8 @@ MUTANTS = (
     Mutant(
         COMPOSITION,
         "safety: actions that a truth off its path does not allow",
-        "if len(loops) < len(words) or not self.is_safe(loops):",
-        "if len(loops) < len(words):",
+        "self.may_repeat = len(self.loops) == len(words) and self.is_safe()",
+        "self.may_repeat = len(self.loops) == len(words)",
     ),
     Mutant(SEQUENTIAL, "threshold up: off by one", "if evidence >= self.up:", "if evidence > self.up:"),
     Mutant(

@@ -34,7 +34,13 @@ Read: TypeAlias = Callable[[Any], Any]
 Kind: TypeAlias = tuple[str, Read]
 """What people call the values of a kind, and what reads them."""
 
-_LATE = ("ascertain.types", "ascertain.model", "ascertain.model.abstract", "ascertain.model.hidden")
+_LATE = (
+    "ascertain.types",
+    "ascertain.model",
+    "ascertain.model.abstract",
+    "ascertain.model.tables",
+    "ascertain.model.hidden",
+)
 """Where names of annotations are found that are not imported at run time."""
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ascertain.model.abstract import AbstractMachine
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.noisy import NoisyMachine
+from ascertain.model.tables import AbstractMachine
 
 
 def as_noisy(machine: AbstractMachine) -> NoisyMachine:

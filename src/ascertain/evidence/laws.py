@@ -32,7 +32,7 @@ from ascertain.errors import TaskError
 from ascertain.evidence.evidence import NEVER, AbstractStateEvidence, Doubts, StartOf, Step
 from ascertain.evidence.groups import Group, double_group
 from ascertain.kernels.evidence.worlds import filter_laws
-from ascertain.model.abstract import AbstractMachine
+from ascertain.model.tables import AbstractMachine
 from ascertain.task.bank import Bank
 from ascertain.types import UNDEFINED, Action, BoolArray, IntArray, LongArray, Reading, State
 

@@ -32,8 +32,9 @@ from ascertain.evidence.groups import Group
 from ascertain.evidence.laws import UNIT, LawLevels, tabulate_levels
 from ascertain.evidence.worlds import AbstractWorld
 from ascertain.kernels.evidence.probing import Rivals, step_flips, weigh_flips, weigh_laws
-from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, AbstractModel
+from ascertain.model.abstract import AbstractDeterministic, AbstractModel
 from ascertain.model.boolean import BooleanPlant
+from ascertain.model.tables import AbstractMachine
 from ascertain.types import UNDEFINED, Action, BoolArray, FloatArray, IntArray, LongArray, State
 
 _LEAST = 1e-300

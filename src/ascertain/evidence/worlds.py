@@ -30,8 +30,9 @@ from ascertain.evidence.evidence import AbstractEvidence, AbstractStateEvidence,
 from ascertain.evidence.groups import Group, find_two_labels, keep_strongest, start_group
 from ascertain.evidence.labelling import Labelling, label_states
 from ascertain.evidence.laws import LawEvidence
-from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, AbstractModel
+from ascertain.model.abstract import AbstractDeterministic, AbstractModel
 from ascertain.model.boolean import BooleanPlant
+from ascertain.model.tables import AbstractMachine
 from ascertain.policy.verdict import Abstained, Certified, Verdict
 from ascertain.task.bank import Bank
 from ascertain.types import Action, BoolArray, LongArray, Reading, State, WordArray

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ascertain.model.abstract import AbstractMachine
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.machine import Machine
 from ascertain.model.noisy import NoisyMachine
+from ascertain.model.tables import AbstractMachine
 
 Model: TypeAlias = AbstractMachine
 """A model whose states are listed and whose transitions are certain."""

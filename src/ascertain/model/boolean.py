@@ -26,9 +26,10 @@ import numpy as np
 
 from ascertain.errors import LimitError, ModelError, did_you_mean
 from ascertain.kernels.model.boolean_code import NUM_SOURCES, OPERATIONS, Circuit
-from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, check_names, set_fields
+from ascertain.model.abstract import AbstractDeterministic, check_names, set_fields
 from ascertain.model.machine import Machine
 from ascertain.model.noisy import NoisyMachine
+from ascertain.model.tables import AbstractMachine
 from ascertain.types import Action, IntArray, LongArray, Reading, State, WordArray
 
 MAX_BITS = 64

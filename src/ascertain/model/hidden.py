@@ -28,7 +28,8 @@ from typing import Any, ClassVar, TypeAlias, final
 import numpy as np
 
 from ascertain.errors import ModelError
-from ascertain.model.abstract import AbstractListed, AbstractMachine
+from ascertain.model.abstract import AbstractListed
+from ascertain.model.tables import AbstractMachine
 from ascertain.types import UNDEFINED, Action, BoolArray, LongArray, Reading, State
 
 JointLaw: TypeAlias = tuple[tuple[State, Reading, Fraction], ...]

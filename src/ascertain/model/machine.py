@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
-from ascertain.model.abstract import AbstractMachine, set_fields
+from ascertain.model.abstract import set_fields
+from ascertain.model.tables import AbstractMachine
 from ascertain.types import IntArray, Reading
 
 _CERTAIN = Fraction(1)

@@ -14,9 +14,9 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from ascertain.errors import ModelError
-from ascertain.model.abstract import AbstractMachine, Law
 from ascertain.model.hidden import check_masses
 from ascertain.model.machine import Machine
+from ascertain.model.tables import AbstractMachine, Law
 from ascertain.rational import Number, rational_field
 from ascertain.types import UNDEFINED, IntArray, Reading
 

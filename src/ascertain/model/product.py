@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ascertain.model.abstract import AbstractMachine
 from ascertain.model.noisy import Law, NoisyMachine, make_law, without_noise
+from ascertain.model.tables import AbstractMachine
 from ascertain.types import UNDEFINED, State
 
 _Move: TypeAlias = tuple[State, dict[str, Fraction]]

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from ascertain.errors import ModelError
-from ascertain.model.abstract import AbstractMachine
 from ascertain.model.build import number_names
 from ascertain.model.noisy import Law, NoisyMachine, make_law, without_noise
+from ascertain.model.tables import AbstractMachine
 from ascertain.types import UNDEFINED, State
 
 

@@ -175,7 +175,8 @@ def _keep_within(composition: _Composition, split: Split) -> CertifiedTree | Non
             return replace(found, abstain=abstain)
     # Off its path the truth may abstain for certain: so what the tests err and abstain must together stay within beta.
     least = min(alpha, beta / 2)
-    return _Composition(task, composition.tree, least, beta - least).run(split)
+    found = _Composition(task, composition.tree, least, beta - least).run(split)
+    return found if found is not None and found.abstain <= beta else None
 
 
 @final

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from ascertain.errors import TaskError, find_name
-from ascertain.model.abstract import AbstractDeterministic, AbstractMachine, AbstractModel
+from ascertain.model.abstract import AbstractDeterministic, AbstractModel
 from ascertain.model.build import M, complete, forbid_entering, restrict, with_reset
 from ascertain.model.network import BooleanNetwork
 from ascertain.model.noisy import with_flip
+from ascertain.model.tables import AbstractMachine
 from ascertain.rational import Number, rational_field
 from ascertain.task.hypotheses import StateChoice, choose_states, states_after_log, states_matching
 from ascertain.task.labels import LabelSpec, resolve_labels

@@ -14,11 +14,12 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, final
 
 from ascertain.errors import FileError, ModelError, did_you_mean
-from ascertain.model.abstract import AbstractMachine, AbstractModel
+from ascertain.model.abstract import AbstractModel
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.files.text import read_text
 from ascertain.model.hidden import HiddenModel
 from ascertain.model.network import BooleanNetwork
+from ascertain.model.tables import AbstractMachine
 from ascertain.registry import Registry
 from ascertain.writing import write_whole
 
