@@ -14,7 +14,7 @@ CertificateFile: TypeAlias = Annotated[
     typer.Option("--certificate", metavar="NAME.json", help="Write the proof here, and NAME.task.json beside it."),
 ]
 Drawing: TypeAlias = Annotated[
-    Path | None, typer.Option("--draw", metavar="FILE", help="Draw the experiment: .svg, .html or .dot.")
+    Path | None, typer.Option("--draw", metavar="FILE", help="Draw the experiment: .svg, .html, .dot or .txt.")
 ]
 TimeLimit: TypeAlias = Annotated[
     float | None, typer.Option("--time", min=0, metavar="S", help="Stop after so many seconds of search.")
