@@ -37,7 +37,7 @@ Law: TypeAlias = tuple[tuple[int, Fraction], ...]
 class Task:
     kind: str
     """Of its model: machine or noisy."""
-    num_readings: int
+    readings: list[str]
     labels: list[str]
     successor: Table
     behaviour: Table
@@ -52,6 +52,10 @@ class Task:
     @property
     def noisy(self) -> bool:
         return self.kind == "noisy"
+
+    @property
+    def num_readings(self) -> int:
+        return len(self.readings)
 
     @property
     def num_labels(self) -> int:
@@ -88,7 +92,7 @@ class Task:
 def read_task(value: object) -> Task:
     data = read_object(value, "format version model hypotheses labels cost alpha beta current", "the task")
     read_header(data, "ascertain-task", "the task")
-    kind, num_readings, successor, behaviour, laws = read_model(data["model"])
+    kind, readings, successor, behaviour, laws = read_model(data["model"])
     num_states, num_actions = len(successor), len(successor[0])
     labels = read_names(data["labels"], "labels")
     hypotheses = read_hypotheses(data["hypotheses"], num_states, len(labels))
@@ -99,7 +103,7 @@ def read_task(value: object) -> Task:
         raise Malformed("in a task about the current state each hypothesis has the label of its state")
     return Task(
         kind=kind,
-        num_readings=num_readings,
+        readings=readings,
         labels=labels,
         successor=successor,
         behaviour=behaviour,
@@ -133,8 +137,8 @@ def read_header(data: Object, name: str, where: str) -> None:
         raise Malformed(f'{where} must have the format "{name}" and the version 1')
 
 
-def read_model(value: object) -> tuple[str, int, Table, Table, list[Law]]:
-    """The kind of the model, the number of its readings, its two tables and its laws."""
+def read_model(value: object) -> tuple[str, list[str], Table, Table, list[Law]]:
+    """The kind of the model, its readings, its two tables and its laws."""
     kind = read_object(value, "kind states actions readings successor output? law? laws?", "the model")["kind"]
     if kind not in ("machine", "noisy"):
         raise Malformed('the kind of the model must be "machine", "noisy", "boolean" or "hidden"')
@@ -142,17 +146,17 @@ def read_model(value: object) -> tuple[str, int, Table, Table, list[Law]]:
     data = read_object(value, f"kind states actions readings successor {own}", f"a model of kind {kind!a}")
     num_states = len(read_names(data["states"], "states"))
     num_actions = len(read_names(data["actions"], "actions"))
-    num_readings = len(read_names(data["readings"], "readings"))
+    readings = read_names(data["readings"], "readings")
     successor = read_table(data["successor"], num_states, num_actions, num_states, "successor")
     laws: list[Law] = []
     if kind == "machine":
-        behaviour = read_table(data["output"], num_states, num_actions, num_readings, "output")
+        behaviour = read_table(data["output"], num_states, num_actions, len(readings), "output")
     else:
-        laws = read_laws(data["laws"], num_readings)
+        laws = read_laws(data["laws"], len(readings))
         behaviour = read_table(data["law"], num_states, num_actions, len(laws), "law")
     if [[x is None for x in row] for row in successor] != [[x is None for x in row] for row in behaviour]:
         raise Malformed("an action must have both a successor and a reading in a state, or neither")
-    return str(kind), num_readings, successor, behaviour, laws
+    return str(kind), readings, successor, behaviour, laws
 
 
 def read_table(value: object, num_states: int, num_actions: int, bound: int, where: str) -> Table:

@@ -20,6 +20,7 @@ from ascertain.cli.starting import look_for_cycles_rarely, use_one_thread
 from ascertain.cli.verbs import (
     bank,
     bounds,
+    conform,
     fingerprint,
     initialise,
     inspect,
@@ -45,6 +46,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "simulate": simulate.command,
     "bank": bank.command,
     "observe": observe.command,
+    "conform": conform.command,
     "verify": verify.command,
     "task": task.command,
 }

@@ -1,4 +1,4 @@
-"""How a run ends: with an answer that carries its guarantee, or without one and with the reason."""
+"""How a run ends: with an answer that carries its guarantee, with none of the models left, or without either."""
 
 from __future__ import annotations
 
@@ -20,6 +20,22 @@ class Abstained:
     """No answer, and why."""
 
     reason: str
+
+
+@final
+@dataclass(frozen=True)
+class NoneOfThese:
+    """Every model is contradicted: the plant is outside the world."""
+
+    witness: tuple[tuple[str, str], ...]
+    """What was done and read, from the beginning or from the last reset on; the last reading is the one that shows
+    it."""
+
+    @property
+    def reason(self) -> str:
+        """The witness as a sentence."""
+        action, reading = self.witness[-1]
+        return f"no model explains the reading {reading!r} of action {action!r} after {len(self.witness) - 1} others"
 
 
 Verdict: TypeAlias = Certified | Abstained

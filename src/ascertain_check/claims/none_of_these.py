@@ -1,0 +1,55 @@
+"""The claim that the plant is none of the hypotheses: under each of them what was read is impossible.
+
+The transcript begins when the hypotheses are posed. A reading that the model does not have is written as its name.
+"""
+
+from __future__ import annotations
+
+from ascertain_check.claim import LISTED, register
+from ascertain_check.reading import Object, read_index, read_list, read_object, read_text
+from ascertain_check.task import Task
+from ascertain_check.verdicts import Refuted
+
+
+@register(
+    "none-of-these",
+    about=LISTED,
+    trusted="trusted, not proved: that what was done and read is recorded as it was, from the hypotheses on",
+)
+def check_none_of_these(task: Task, claim: Object) -> str:
+    data = read_object(claim, "claim transcript", "the claim 'none-of-these'")
+    left = {h: state for h, (_, state) in enumerate(task.hypotheses)}
+    steps = read_list(data["transcript"], "transcript")
+    for item in steps:
+        step = read_list(item, "a step of the transcript", 2)
+        action = read_index(step[0], task.num_actions, "an action")
+        reading = read_reading(task, step[1])
+        left = {h: follow(task, h, s, action) for h, s in left.items() if can_read(task, s, action, reading)}
+    if left:
+        raise Refuted(f"hypothesis {min(left)} explains the transcript")
+    return f"none of the {len(task.hypotheses)} hypotheses can have shown these {len(steps)} readings"
+
+
+def read_reading(task: Task, value: object) -> int | None:
+    """The number of a reading; None where the model does not have it."""
+    if isinstance(value, str):
+        if read_text(value, "a reading") in task.readings:
+            raise Refuted("a reading that the model has must be written as its number")
+        return None
+    return read_index(value, task.num_readings, "a reading")
+
+
+def can_read(task: Task, state: int, action: int, reading: int | None) -> bool:
+    behaviour = task.behaviour[state][action]
+    if behaviour is None:
+        raise Refuted(f"action {action} is not allowed in state {state}, which the plant may be in")
+    if not task.noisy:
+        return behaviour == reading
+    return any(y == reading for y, _ in task.laws[behaviour])
+
+
+def follow(task: Task, hypothesis: int, state: int, action: int) -> int:
+    after = task.successor[state][action]
+    if after is None:
+        raise Refuted(f"action {action} is not allowed under hypothesis {hypothesis}")
+    return after
