@@ -51,6 +51,9 @@ TESTS = {
     **dict.fromkeys(("chain.py", "evidence.py", "listed_world.py", "plant_task.py", "plant_world.py", "run.py"), RUNS),
     **dict.fromkeys(("encounters.py", "information.py", "logarithm.py", "program.py"), BOUNDS),
     **dict.fromkeys(("hidden_task.py", "hidden_world.py", "question.py"), (*EVERY, "tests/test_hidden_certificate.py")),
+    **dict.fromkeys(
+        ("conforms.py", "none_of_these.py", "observed.py", "sampled.py"), (*EVERY, "tests/test_conformance.py")
+    ),
     "within_risk.py": ("tests/test_check_policy.py",),
 }
 """The tests that are about a file, by its name; all of them for a file that is not listed."""

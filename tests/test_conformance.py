@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from ascertain.certificate import certificate_data
 from ascertain.conformance.identifiers import cover, find_splitters, identify, useful_splitters
+from ascertain.conformance.pose import pose_conformance
 from ascertain.conformance.sample import bound_disagreement, draw_words
 from ascertain.conformance.specification import Specification, Word, specify
 from ascertain.conformance.suite import plan_suite
@@ -64,6 +66,10 @@ def lock(num_states: int) -> Machine:
     """A combination lock: only the word 0 0 ... 0 opens it."""
     table = tuple((((s + 1) % num_states, int(s == num_states - 1)), (0, 0)) for s in range(num_states))
     return machine_of(table, 2)
+
+
+def locked(num_states: int) -> Task:
+    return pose_conformance(lock(num_states))
 
 
 @given(machines(partial=False, max_states=5), st.integers(0, 1))
@@ -233,24 +239,23 @@ def plant_of(task: Task, table: slow.Table | None = None, **kwargs: Any) -> Simu
     """The model of a conformance task, or another machine with the same reset."""
     if table is None:
         return SimulatedPlant(task.model, int(task.state[0]))
-    other = conform(machine_of(table, 2), complete=0).task
+    other = pose_conformance(machine_of(table, 2))
     return SimulatedPlant(other.model, int(other.state[0]))
 
 
 @pytest.mark.parametrize("how", [{"complete": 0}, {"complete": 1}, {"sample": 20, "seed": "s"}])
 def test_a_plant_that_is_the_model_conforms_and_the_checker_agrees(how: dict[str, Any], tmp_path: Path) -> None:
-    model = lock(4)
-    task = conform(model, **how).task
-    found = conform(model, plant_of(task), **how, certificate=tmp_path / "c.json")
+    task = locked(4)
+    found = conform(task, plant_of(task), **how, certificate=tmp_path / "c.json")
     assert found.verdict == Certified("s0") and found.certificate == "VERIFIED" and found.statement
 
 
 def test_every_other_machine_of_the_domain_is_exposed_with_a_witness(tmp_path: Path) -> None:
     model = machine_of((((1, 0), (0, 0)), ((0, 1), (1, 0))), 2)
-    spec_table = table_of(specification(model))
+    spec_table, task = table_of(specification(model)), pose_conformance(model)
     exposed = 0
     for table in list(slow.all_machines(2, 2, 2))[::3]:
-        found = conform(model, plant_of(conform(model, complete=0).task, table), complete=0, certificate=tmp_path / "c")
+        found = conform(task, plant_of(task, table), complete=0, certificate=tmp_path / "c")
         if slow.are_equivalent(table, spec_table):
             assert found.verdict == Certified("s0")
         else:
@@ -278,76 +283,67 @@ class Changeable:
 
 
 def test_a_reading_that_no_model_has_is_a_witness(tmp_path: Path) -> None:
-    model = lock(3)
-    task = conform(model, complete=0).task
+    task = locked(3)
     plant = Changeable(
         plant_of(task), dict.fromkeys(range(2, 1000, 2), "smoke") | dict.fromkeys(range(3, 1000, 2), "reset")
     )
-    found = conform(model, plant, complete=0, certificate=tmp_path / "c.json")
+    found = conform(task, plant, complete=0, certificate=tmp_path / "c.json")
     assert isinstance(found.verdict, NoneOfThese) and found.verdict.witness[-1][1] == "smoke"
     assert found.certificate == "VERIFIED"
 
 
 def test_a_plant_that_does_not_repeat_itself_is_not_judged() -> None:
-    model = lock(3)
-    task = conform(model, complete=0).task
-    found = conform(model, Changeable(plant_of(task), {2: "smoke"}), complete=0)
+    task = locked(3)
+    found = conform(task, Changeable(plant_of(task), {2: "smoke"}), complete=0)
     assert isinstance(found.verdict, Abstained) and "does not repeat itself" in found.verdict.reason
     assert found.exit_code == 3
 
 
 def test_a_fault_costs_a_word_again_and_one_that_stays_is_raised() -> None:
-    model = lock(3)
-    task = conform(model, complete=0).task
-    found = conform(model, Changeable(plant_of(task), {5: Late("late"), 9: Late("late")}), complete=0)
+    task = locked(3)
+    found = conform(task, Changeable(plant_of(task), {5: Late("late"), 9: Late("late")}), complete=0)
     assert found.verdict == Certified("s0") and found.conducted is not None and len(found.conducted.faults) == 2
     with pytest.raises(PlantFault):
-        conform(model, Changeable(plant_of(task), dict.fromkeys(range(5, 100), Late("late"))), complete=0)
+        conform(task, Changeable(plant_of(task), dict.fromkeys(range(5, 100), Late("late"))), complete=0)
 
 
 @pytest.mark.parametrize("how", [{"complete": 0}, {"sample": 12}])
 def test_a_run_that_was_broken_off_goes_on_with_the_next_word(how: dict[str, Any], tmp_path: Path) -> None:
-    model, journal = lock(4), tmp_path / "run.journal"
-    task = conform(model, complete=0).task
+    task, journal = locked(4), tmp_path / "run.journal"
     with pytest.raises(KeyboardInterrupt):
-        conform(model, Changeable(plant_of(task), {20: KeyboardInterrupt()}), **how, journal=journal)
+        conform(task, Changeable(plant_of(task), {20: KeyboardInterrupt()}), **how, journal=journal)
     with pytest.raises(Exception, match="has begun already"):
-        conform(model, plant_of(task), **how, journal=journal)
-    found = conform(model, plant_of(task), **how, journal=journal, resume=True, certificate=tmp_path / "c.json")
+        conform(task, plant_of(task), **how, journal=journal)
+    found = conform(task, plant_of(task), **how, journal=journal, resume=True, certificate=tmp_path / "c.json")
     assert found.verdict == Certified("s0") and found.certificate == "VERIFIED"
     with pytest.raises(Exception, match="another conformance run"):
-        conform(model, plant_of(task), complete=1, journal=journal, resume=True)
+        conform(task, plant_of(task), complete=1, journal=journal, resume=True)
 
 
 def test_what_went_before_counts_and_stands_in_the_certificate(tmp_path: Path) -> None:
-    model = lock(4)
-    task = conform(model, complete=0).task
+    task = locked(4)
     plant = plant_of(task)
     before = [(action, plant.send(action)) for action in ("a0", "a0", "a0", "a0", "RESET", "a1")]
-    found = conform(model, plant, complete=0, before=before, certificate=tmp_path / "c.json")
+    found = conform(task, plant, complete=0, before=before, certificate=tmp_path / "c.json")
     assert found.certificate == "VERIFIED" and found.steps[: len(before)] == tuple(before)
-    assert found.plan.cost <= conform(model, complete=0).plan.cost
+    assert found.plan.cost <= conform(task, complete=0).plan.cost
 
 
 def test_bad_input_is_a_sentence() -> None:
     with pytest.raises(TaskError, match="say how"):
-        conform(lock(3))
+        conform(locked(3))
     with pytest.raises(TaskError, match="one initial state"):
-        conform(
-            machine_of((((0, 0),),), 1).rebuilt(successor=np.array([[0]]), behaviour=np.array([[0]]), initial=()),
-            complete=0,
-        )
+        pose_conformance(replace(lock(2), initial=()))
     with pytest.raises(TaskError, match="does not lead back"):
-        conform(lock(3), complete=0, reset="a0")
+        conform(locked(3), complete=0, reset="a0")
 
 
 # What the checker refuses.
 
 
 def certified(how: dict[str, Any], tmp_path: Path) -> tuple[Conformed, dict[str, Any]]:
-    model = lock(4)
-    task = conform(model, **how).task
-    found = conform(model, plant_of(task), **how, certificate=tmp_path / "c.json")
+    task = locked(4)
+    found = conform(task, plant_of(task), **how, certificate=tmp_path / "c.json")
     return found, json.loads((tmp_path / "c.json").read_text())["claims"][0]
 
 
@@ -454,5 +450,5 @@ def test_a_sampled_claim_that_is_changed_is_not_taken(change: dict[str, Any], wo
     ],
 )
 def test_none_of_these_needs_every_hypothesis_contradicted(transcript: list[list[Any]], word: str) -> None:
-    task = conform(lock(4), complete=0).task
+    task = locked(4)
     assert verdict_on(task, {"claim": "none-of-these", "transcript": transcript}) == word

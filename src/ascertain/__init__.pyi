@@ -53,6 +53,9 @@ from ascertain.pipeline.bound import bound as bound
 from ascertain.pipeline.bound import Bounds as Bounds
 from ascertain.pipeline.observe import observe as observe
 from ascertain.pipeline.observe import Observed as Observed
+from ascertain.conformance.pose import pose_conformance as pose_conformance
+from ascertain.pipeline.conform import conform as conform
+from ascertain.pipeline.conform import Conformed as Conformed
 from ascertain.pipeline.fingerprint import fingerprint as fingerprint
 from ascertain.pipeline.fingerprint import Fingerprinted as Fingerprinted
 from ascertain.pipeline.fingerprint import explain_transcript as explain_transcript
@@ -122,6 +125,7 @@ from ascertain.observer.staged import Observer as Observer
 from ascertain.observer.staged import Act as Act
 from ascertain.policy.verdict import Certified as Certified
 from ascertain.policy.verdict import Abstained as Abstained
+from ascertain.policy.verdict import NoneOfThese as NoneOfThese
 
 # the plant, and doing it
 from ascertain.plant.abstract import AbstractPlant as AbstractPlant

@@ -1,7 +1,7 @@
 """The program `ascertain`: its verbs, and what becomes of everything that can go wrong.
 
-Exit codes: 0 done or certified, 1 refuted, unsolvable or obstructed, 2 bad input, 3 abstained or undecided within the
-limit, 4 plant fault, 5 internal error, 130 interrupted.
+Exit codes: 0 done or certified, 1 refuted, unsolvable, obstructed or none of these, 2 bad input, 3 abstained or
+undecided within the limit, 4 plant fault, 5 internal error, 130 interrupted.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TypeAlias, final
 
 from ascertain.errors import ModelError
-from ascertain.model.machine import Machine
+from ascertain.model.tables import AbstractMachine
 from ascertain.quotients.refinement import refine
 from ascertain.types import UNDEFINED, Action, IntArray, Reading, State
 
@@ -28,7 +28,7 @@ Word: TypeAlias = tuple[int, ...]
 class Specification:
     """A minimal, complete, deterministic machine, and the model that it was taken from."""
 
-    model: Machine
+    model: AbstractMachine
     start: State
     """The state of the model that a reset leads to."""
     actions: tuple[Action, ...]
@@ -86,7 +86,7 @@ class Specification:
 
 
 def specify(
-    machine: Machine,
+    machine: AbstractMachine,
     start: State,
     actions: Sequence[Action],
     *,
@@ -94,6 +94,8 @@ def specify(
     reset_cost: Fraction = Fraction(1),
 ) -> Specification:
     """The specification that a machine is from `start` on over these actions; actions without a cost cost 1."""
+    if not machine.is_exact:
+        raise ModelError("conformance is to a machine without noise: one disagreement shows that it is another")
     prices = cost or {}
     reached = _reach(machine, start, actions)
     classes = refine(machine.on_actions(list(actions))).block
@@ -115,11 +117,11 @@ def specify(
         reset_cost=reset_cost,
         block=block,
         successor=tuple(tuple(int(block[machine.successor[z, a]]) for a in actions) for z in rows),
-        output=tuple(tuple(int(machine.output[z, a]) for a in actions) for z in rows),
+        output=tuple(tuple(int(machine.behaviour[z, a]) for a in actions) for z in rows),
     )
 
 
-def _reach(machine: Machine, start: State, actions: Sequence[Action]) -> list[State]:
+def _reach(machine: AbstractMachine, start: State, actions: Sequence[Action]) -> list[State]:
     """The states that can be reached, the nearest first; all the actions must be defined in each of them."""
     order, seen = [start], {start}
     for z in order:

@@ -111,7 +111,7 @@ def _run(
 def expected_readings(spec: Specification, reset: Action, word: Word) -> list[str]:
     """What is read at a reset and along a word, by name."""
     model = spec.model
-    return [model.readings[y] for y in (int(model.output[spec.start, reset]), *spec.readings(0, word))]
+    return [model.readings[y] for y in (int(model.behaviour[spec.start, reset]), *spec.readings(0, word))]
 
 
 def _disagrees(spec: Specification, reset: Action, word: Word, run: Steps) -> bool:

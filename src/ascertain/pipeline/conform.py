@@ -14,9 +14,12 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, final
 
-from ascertain.certificate.claims.conformance import conforms_claim, none_of_these_claim, sampled_claim
+from ascertain.certificate.claims.conforms import conforms_claim
+from ascertain.certificate.claims.none_of_these import none_of_these_claim
+from ascertain.certificate.claims.sampled import sampled_claim
 from ascertain.certificate.write import write_certificate
 from ascertain.conformance.plan import AbstractPlan, CompletePlan, SamplePlan
+from ascertain.conformance.pose import pose_conformance
 from ascertain.conformance.specification import Specification, Word, specify
 from ascertain.conformance.suite import plan_suite
 from ascertain.drawing.shown import Listing, Shown
@@ -24,17 +27,14 @@ from ascertain.errors import FileError, TaskError, find_name
 from ascertain.live.conduct import Conducted, Steps, conduct
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
-from ascertain.model import Model
 from ascertain.model.files import NotAModel, read_listed
-from ascertain.model.machine import Machine
 from ascertain.pipeline.certify import certify
 from ascertain.plant.abstract import AbstractPlant, as_plant, check_identity
 from ascertain.policy.verdict import Abstained, Certified, NoneOfThese
 from ascertain.problem.plants import open_plant
-from ascertain.problem.problem import Problem, read_any_problem
+from ascertain.problem.problem import read_any_problem
 from ascertain.rational import rational_field
 from ascertain.task.canonical import fraction_text, task_hash
-from ascertain.task.pose import Reset, pose
 from ascertain.task.task import Task
 from ascertain.types import Action, Plant, Progress
 from ascertain.version import __version__
@@ -105,7 +105,7 @@ class Conformed(Shown):
 
 
 def conform(
-    model: Model | Task | Problem | str | Path,
+    question: Task | str | Path,
     plant: str | Plant | None = None,
     *,
     complete: int | None = None,
@@ -128,12 +128,12 @@ def conform(
 ) -> Conformed:
     """Find out whether a plant conforms to a model, with a suite that is complete or with a sample of words.
 
-    `model` is a machine without noise and with one initial state, a task with a reset on one, a problem, or the file of
-    a model or a problem. `complete=k` shows that every machine of the fault domain with k extra states that reads like
-    this is equivalent to the model; `sample=n` draws n words. Without a `plant` nothing is run, and the result says
-    what it would cost. `hypothesis` is the label that is to be confirmed, where a task has several. `reset` names the
-    action that leads back to the initial state; where the model has none of that name it is added at `reset_cost`.
-    `before` is what was done and read since the plant was last reset, or from its beginning on; it counts.
+    `question` is a task with a reset (`pose_conformance` makes one of a machine), or the file of a model or of a
+    problem. `complete=k` shows that every machine of the fault domain with k extra states that reads like this is
+    equivalent to the model; `sample=n` draws n words. Without a `plant` nothing is run, and the result says what it
+    would cost. `hypothesis` is the label that is to be confirmed, where there are several. `reset` names the action
+    that leads back to the initial state; where a model has none of that name it is added at `reset_cost`. `before` is
+    what was done and read from where the hypotheses are posed on; it counts.
 
     With a `journal` the run outlives a crash, and `resume` goes on with the first word that is not recorded. `seed`
     draws a sample again; by default it is new each time and is recorded before the first action. `announce` is shown
@@ -141,7 +141,7 @@ def conform(
     """
     if (complete is None) == (sample is None):
         raise TaskError("say how: complete=K for a complete suite, or sample=N for N words that are drawn")
-    task = _pose(model, reset, reset_cost)
+    task = _pose(question, reset, reset_cost) if isinstance(question, str | Path) else question
     h = _choose(task, hypothesis)
     home = find_name(reset, task.model.actions, "reset", "an action of the model", TaskError)
     spec = _specify(task, h, home)
@@ -176,32 +176,12 @@ def conform(
     return Conformed(task, plan, h, verdict, steps, conducted, device.name, checked)
 
 
-def _pose(model: Model | Task | Problem | str | Path, reset: str, reset_cost: Fraction | int | str) -> Task:
-    """The task of the model: itself, or that it is this one machine, in its initial state."""
-    path = Path(model) if isinstance(model, str | Path) else None
-    if isinstance(model, str | Path):
-        try:
-            model = read_listed(model)
-        except NotAModel as problem:
-            model = read_any_problem(model, problem.text)
-    if isinstance(model, Problem):
-        model = model.task
-    if not isinstance(model, Task):
-        if len(model.initial) != 1:
-            raise TaskError(f"conformance is to a machine with one initial state; this one has {len(model.initial)}")
-        added = reset not in model.actions
-        price = rational_field(reset_cost, "--reset-cost", TaskError)
-        name = model.states[model.initial[0]] if path is None else path.stem
-        model = pose(
-            model,
-            hypotheses="initial",
-            label={model.states[model.initial[0]]: name},
-            reset=Reset(reset) if added else None,
-            cost={reset: price},
-        )
-    if not isinstance(model.model, Machine):
-        raise TaskError("conformance is for machines without noise; with noise, see [risk] misfit")
-    return model
+def _pose(file: str | Path, reset: str, reset_cost: Fraction | int | str) -> Task:
+    """The task of a problem file, or that of a model: that the plant is this machine, in its initial state."""
+    try:
+        return pose_conformance(read_listed(file), name=Path(file).stem, reset=reset, reset_cost=reset_cost)
+    except NotAModel as problem:
+        return read_any_problem(file, problem.text).task
 
 
 def _choose(task: Task, label: str | None) -> int:
@@ -216,7 +196,6 @@ def _choose(task: Task, label: str | None) -> int:
 
 def _specify(task: Task, h: int, home: Action) -> Specification:
     start = int(task.state[h])
-    assert isinstance(task.model, Machine)
     if int(task.model.successor[start, home]) != start:
         raise TaskError(
             f"the reset {task.model.actions[home]!r} does not lead back to {task.model.states[start]!r}, so that words "
