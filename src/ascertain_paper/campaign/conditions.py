@@ -33,6 +33,8 @@ class Conditions:
     resume: bool = False
     parquet: bool = False
     """Whether single results are written beside their store as Parquet too."""
+    models: Path | None = None
+    """A folder of machines, for the study of the open world; None: machines of our own."""
     progress: Callable[[str], Progress] | None = None
     """Given what is counted, what to call as it goes on."""
 

@@ -37,6 +37,10 @@ def command(
         str, typer.Option("--study", metavar="NAME", help="With --out: a new study, in a folder NAME within that one.")
     ] = "",
     parquet: Annotated[bool, typer.Option("--parquet", help="With --out: single results as Parquet too.")] = False,
+    models: Annotated[
+        Path | None,
+        typer.Option("--models", metavar="FOLDER", help="Machines (.dot) for openworld; else ours."),
+    ] = None,
     engine: Annotated[
         str, typer.Option("--engine", metavar="ENGINE", help='"local", "dask://HOST:PORT" or "ray://HOST:PORT".')
     ] = "local",
@@ -90,6 +94,7 @@ def command(
             folder=out,
             resume=resume,
             parquet=parquet,
+            models=models,
             progress=progress,
         )
         studies = [run_study(name, conditions) for name in chosen]
