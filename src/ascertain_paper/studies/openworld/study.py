@@ -213,8 +213,8 @@ def _cost_table(prepared: Prepared) -> Table:
         ("method", "actions", "resets", "both", "floor of both"),
         tuple(rows),
         "The floor: no suite with the same access words costs less. Published for the 596 TLS boxes: random "
-        "conformance testing 3,040,390 actions and 451,259 resets, without a guarantee; exhaustive testing with two extra states "
-        "126,000,853 actions.",
+        "conformance testing 3,040,390 actions and 451,259 resets, without a guarantee; exhaustive testing with two "
+        "extra states 126,000,853 actions.",
     )
 
 
