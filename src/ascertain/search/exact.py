@@ -24,6 +24,7 @@ from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.quotients.separation import PairDistances
 from ascertain.search.configuration import Arena, Member, build_arena, is_pure
 from ascertain.search.deepening import Search, SearchProgress
+from ascertain.search.least_mean import lower_mean
 from ascertain.search.mean_proof import MeanProver
 from ascertain.search.plan import read_policy
 from ascertain.search.proof import Prover
@@ -61,8 +62,9 @@ def solve(
 ) -> Solution:
     """The optimum of a task on a deterministic machine, with a policy on the original task and a proof.
 
-    `objective` "worst" minimises the largest cost over hypotheses; "expected" the mean with `weights`, one positive
-    rational for each hypothesis (all equal if not given). Limits are in seconds and bytes, of the search proper. The
+    `objective` "worst" minimises the largest cost over hypotheses, and then the mean as far as `search/least_mean.py`
+    gets: `mean_is_least` says whether no policy of that worst cost has a lower mean. "expected" minimises the mean.
+    Means are under `weights`, one positive rational for each hypothesis (all equal if not given). Limits are in seconds and bytes, of the search proper. The
     proof of the lower bound is written afterwards and may take longer than the search: `prove` says
     whether "always", only "when solved", or "never". What is unsolvable always comes with its witness, and after Ctrl-C
     there is no proof. `distances` are those of the task's quotient (`measure_task`), where they are known already.
@@ -75,10 +77,12 @@ def solve(
     arena = build_arena(quotient.reduced, mean=mean, distances=distances)
     if is_pure(arena.start):
         return answer_at_once(arena, quotient, given if mean else None, time.monotonic() - started)
-    merged = merge_weights(task, quotient, arena, given) if mean else None
+    merged = merge_weights(task, quotient, arena, given)
+    if mean and not fits(task, merged):
+        raise TaskError("the weights need too many bits once written over one denominator; use simpler ratios")
     search = Search(
         arena,
-        merged,
+        merged if mean else None,
         time_limit=time_limit,
         memory_limit=memory_limit,
         started=started,
@@ -91,7 +95,20 @@ def solve(
         unsolvable = solve(task, progress=progress, distances=distances)
         assert isinstance(unsolvable, Unsolvable)
         return replace(unsolvable, objective=objective)
-    return conclude(search, quotient, given if mean else None, why, prove)
+    solution = conclude(search, quotient, given if mean else None, why, prove)
+    if isinstance(solution, Solved) and not mean and fits(task, merged):
+        policy, is_least = lower_mean(search.graph, merged)
+        solution = replace(solution, policy=policy.named(task), mean_is_least=is_least)
+    return with_mean(task, given, solution)
+
+
+def with_mean(task: Task, weights: Weights, solution: Solution) -> Solution:
+    """The result with the mean cost of its policy."""
+    if isinstance(solution, Solved):
+        costs = cost_by_hypothesis(task, solution.policy)
+        total = sum((w * c for w, c in zip(weights, costs, strict=True)), Fraction(0))
+        return replace(solution, mean=total / sum(weights))
+    return solution
 
 
 def conclude(
@@ -114,7 +131,7 @@ def conclude(
         # What was cut short may have improved a later step without having told the earlier ones.
         upper = max(cost_by_hypothesis(quotient.reduced, policy))
     if lower == upper:
-        return Solved(upper, policy, proof, stats, objective)
+        return Solved(upper, policy, proof, stats, objective, mean_is_least=objective == "expected")
     return Bounded(lower, upper, policy, proof, why or "time", stats, objective)
 
 
@@ -147,8 +164,8 @@ def answer_at_once(arena: Arena, quotient: Quotient, weights: Weights | None, se
     policy = Automaton(action=(NOWHERE,), label=(label,), children=({},)).named(quotient.task)
     stats, zero = SearchStats(seconds, 1, 0, 0, 0), Fraction(0)
     if weights is None:
-        return Solved(zero, policy, Proof((), None, quotient.block, zero), stats)
-    return Solved(zero, policy, MeanProof((), (), quotient.block, zero, weights), stats, "expected")
+        return Solved(zero, policy, Proof((), None, quotient.block, zero), stats, "worst", zero, True)
+    return Solved(zero, policy, MeanProof((), (), quotient.block, zero, weights), stats, "expected", zero, True)
 
 
 def check_weights(task: Task, weights: Sequence[Fraction] | None) -> Weights:
@@ -172,9 +189,11 @@ def merge_weights(task: Task, quotient: Quotient, arena: Arena, given: Weights) 
         c = int(quotient.hypothesis_class[h])
         member = (int(quotient.reduced.label[c]), state_of[int(quotient.reduced.state[c])])
         total[member] = total.get(member, 0) + int(w * unit)
-    # Smallest integers in the same ratio; a cost times a sum of weights must stay below the 62 bits of INFINITE.
+    # The smallest integers in the same ratio.
     common = math.gcd(*total.values())
-    costs, _ = task.integer_costs()
-    if sum(total.values()) // common * int(costs.max()) >= 2**42:
-        raise TaskError("the weights need too many bits once written over one denominator; use simpler ratios")
     return {member: w // common for member, w in total.items()}
+
+
+def fits(task: Task, merged: dict[Member, int]) -> bool:
+    """Whether sums of costs times weights stay below the 62 bits of INFINITE."""
+    return sum(merged.values()) * int(task.integer_costs()[0].max()) < 2**42

@@ -21,8 +21,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
-import numpy as np
-
 from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.search.configuration import Member, is_pure
 from ascertain.search.graph import SearchGraph
@@ -159,24 +157,16 @@ class MeanProver:
         if need > self.need.get(row, 0):
             assert row not in self.moves, "demands fall from row to part"
             self.need[row] = need
-            self.behind[row] = self.named(behind)
+            self.behind[row] = self.arena.named(behind)
             heapq.heappush(self.queue, (-need, len(self.need), row))
         return row
 
     def key(self, weights: Weights) -> RowKey:
-        return frozenset(self.named(weights).items())
-
-    def named(self, weights: Weights) -> Weights:
-        """Labels renamed in the order of the states; about the current state labels are states'."""
-        if self.arena.about_current:
-            return weights
-        rename: dict[int, int] = {}
-        order = sorted(weights, key=lambda member: (member[1], member[0]))
-        return {(rename.setdefault(label, len(rename)), s): weights[label, s] for label, s in order}
+        return frozenset(self.arena.named(weights).items())
 
     def look(self, weights: Weights) -> _Known:
         """What is known of a configuration; looked up once, whatever its labels are called."""
-        weights = self.named(weights)
+        weights = self.arena.named(weights)
         key = frozenset(weights.items())
         if key not in self.found:
             self.found[key] = self.look_anew(weights)
@@ -184,7 +174,7 @@ class MeanProver:
 
     def look_anew(self, weights: Weights) -> _Known:
         members = sorted(weights, key=lambda member: (member[1], member[0]))
-        far, partner = self.farthest(members)
+        far, partner = self.arena.farthest_partners(members)
         if max(far) >= INFINITE:
             i = far.index(max(far))
             return _Known(weights, INFINITE, [], (members[i], members[partner[i]]))
@@ -193,17 +183,6 @@ class MeanProver:
         node = self.graph.find(weights)
         lower = max(sum(value for value, _, _, _ in pairs), self.graph.lower(node) if node >= 0 else 0)
         return _Known(weights, lower, pairs, None)
-
-    def farthest(self, members: list[Member]) -> tuple[list[int], list[int]]:
-        """For each member the distance of its farthest partner, and the partner's place; INFINITE where labels meet."""
-        label, s = (np.array(column, dtype=np.int64) for column in zip(*members, strict=True))
-        high, low = np.maximum.outer(s, s), np.minimum.outer(s, s)
-        apart = high != low
-        # `pair_number` of states high > low, all pairs at once; where the states are equal any valid place will do.
-        place = np.where(apart, high * (high - 1) // 2 + low, 0)
-        distance = np.where(apart, self.arena.tables.distance[place], INFINITE)
-        distance[label[:, None] == label[None, :]] = 0
-        return distance.max(axis=1).tolist(), distance.argmax(axis=1).tolist()
 
     def list_rows(self, number: Mapping[RowKey, int]) -> Iterator[MeanRow]:
         for row, moves in self.moves.items():

@@ -121,6 +121,11 @@ class Solved(Shown):
     """None where no proof was wanted."""
     stats: SearchStats
     objective: Objective = "worst"
+    mean: Fraction | None = None
+    """The mean cost of the policy under the weights."""
+    mean_is_least: bool = False
+    """Whether no policy of the least worst cost (or, where the mean is minimised, none at all) has a lower mean. Of
+    worst costs this is the search's word: the proof is about the worst cost."""
 
     def shown(self) -> Mapping[str, object]:
         return {"cost": self.cost, "objective": self.objective, "policy": repr(self.policy)}

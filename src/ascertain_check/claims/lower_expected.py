@@ -15,8 +15,8 @@ heavy one would count as heavy from there on.
 A row is a weighted configuration R with a bound b, a rational or infinite. The rows are *consistent* when for every row
 
 1. R is not pure, and
-2. two members of R share a state and differ in label, or for every action a that all members of R allow, b <= c(a) |R|,
-   or the row names, for readings y, parts (R', t) with bounds b' such that R_{a,y} holds those named for y and
+2. two members of R share a state and differ in label, or for every action a that all members of R allow, the row names
+   parts (R', t) with bounds b', each for a reading y (perhaps none), such that R_{a,y} holds those named for y and
    b <= c(a) |R| + (the sum of all t b').
 
 *Theorem.* If the rows are consistent, no policy solves the configuration R of any row at a cost below its bound b, and
@@ -28,8 +28,8 @@ So it begins with an action a, which all members of R allow. Members that share 
 them differ in label. What T does after reading y, T_y, solves R_{a,y}, and so every part that is named for y; no part is
 pure, so none is empty, and T_y is a lower tree than T. By the choice of T, T_y costs at least b' on each of these parts,
 none of which is infinite. Hence T costs c(a) |R| plus the costs of all T_y on R_{a,y}, at least c(a) |R| plus the sum of
-all t b', which is at least b; and already c(a) |R| is where nothing is named. This contradicts the choice. QED. As in
-lower.py the induction is on the height of the tree: rows may name each other in circles.
+all t b', which is at least b. This contradicts the choice. QED. As in lower.py the induction is on the height of the
+tree: rows may name each other in circles.
 
 The claim names parts that the hypotheses, weighted as it says, hold; the sum of their t b must be at least the cost times
 the sum of the weights. *Classes* are as in lower.py: weights of hypotheses with one label and one class add up.
@@ -37,12 +37,12 @@ the sum of the weights. *Classes* are as in lower.py: weights of hypotheses with
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 from ascertain_check.claim import register
+from ascertain_check.claims.achieves import read_weights
 from ascertain_check.claims.lower import covers, reaches, read_bound
 from ascertain_check.claims.quotient import Quotient, read_quotient
 from ascertain_check.reading import (
@@ -79,13 +79,16 @@ class Row:
 def check_lower_expected(task: Task, claim: Object) -> str:
     data = read_object(claim, "claim cost weights parts rows block?", "the claim 'lower-expected'")
     cost = read_rational(data["cost"], "cost")
+    weights = read_weights(task, data["weights"])
     quotient = read_quotient(task, data.get("block", list(range(task.num_states))))
     rows = read_rows(task, quotient, data["rows"])
+    parts = [read_part(entry, len(rows), "parts") for entry in read_list(data["parts"], "parts")]
     for number in range(len(rows)):
         check_row(task, quotient, rows, number)
-    start, total = read_start(task, quotient, data["weights"])
-    parts = [read_part(entry, len(rows), "parts") for entry in read_list(data["parts"], "parts")]
-    if not reaches(sum_parts(rows, start, parts, "the hypotheses"), cost * total):
+    start: Weights = {}
+    for (k, s), w in zip(task.hypotheses, weights, strict=True):
+        add_weight(start, (k, quotient.block[s]), w)
+    if not reaches(sum_parts(rows, start, parts, "the hypotheses"), cost * sum(weights)):
         raise Refuted("the parts of the hypotheses have bounds below the cost that is claimed")
     return f"no policy settles the question at a mean cost of less than {cost}"
 
@@ -122,9 +125,12 @@ def propagate(quotient: Quotient, weights: Weights, a: int, y: int) -> Weights:
     for (k, c), w in weights.items():
         successor = quotient.successor[c][a]
         if successor is not None and quotient.behaviour[c][a] == y:
-            after = (k if quotient.current is None else quotient.current[successor], successor)
-            result[after] = result.get(after, Fraction(0)) + w
+            add_weight(result, (k if quotient.current is None else quotient.current[successor], successor), w)
     return result
+
+
+def add_weight(weights: Weights, member: Pair, w: Fraction) -> None:
+    weights[member] = weights.get(member, Fraction(0)) + w
 
 
 def sum_parts(rows: list[Row], whole: Weights, parts: list[Part], where: str) -> Fraction | None:
@@ -143,23 +149,11 @@ def sum_parts(rows: list[Row], whole: Weights, parts: list[Part], where: str) ->
     return value
 
 
-def weights_by_state(weights: Mapping[Pair, Fraction]) -> dict[int, Fraction]:
+def weights_by_state(weights: Weights) -> dict[int, Fraction]:
     result: dict[int, Fraction] = {}
     for (_, c), w in weights.items():
         result[c] = result.get(c, Fraction(0)) + w
     return result
-
-
-def read_start(task: Task, quotient: Quotient, value: object) -> tuple[Weights, Fraction]:
-    """The hypotheses as a weighted configuration, and the sum of their weights, all of which are positive."""
-    weights = [read_rational(w, "a weight") for w in read_list(value, "weights", len(task.hypotheses))]
-    if not all(weights):
-        raise Malformed("a weight must be positive")
-    start: Weights = {}
-    for (k, s), w in zip(task.hypotheses, weights, strict=True):
-        member = (k, quotient.block[s])
-        start[member] = start.get(member, Fraction(0)) + w
-    return start, sum(weights, Fraction(0))
 
 
 def read_rows(task: Task, quotient: Quotient, value: object) -> list[Row]:
