@@ -125,7 +125,10 @@ def value_as_sets(task: Task, weights: Sequence[Fraction]) -> Fraction | None:
         for member, w in here:
             heaviest[member] = max(heaviest.get(member, Fraction(0)), w)
     as_sets = {here: frozenset((member, heaviest[member]) for member in support(here)) for here in graph}
-    merged = {as_sets[here]: {a: [as_sets[c] for c in after] for a, after in actions.items()} for here, actions in graph.items()}
+    merged = {
+        as_sets[here]: {a: [as_sets[c] for c in after] for a, after in actions.items()}
+        for here, actions in graph.items()
+    }
     value: dict[Weighted, Fraction | None] = {c: Fraction(0) if is_pure(support(c)) else None for c in merged}
     for _ in merged:
         for here, actions in merged.items():
@@ -137,4 +140,3 @@ def value_as_sets(task: Task, weights: Sequence[Fraction]) -> Fraction | None:
                     value[here] = new if old is None else min(old, new)
     best = value[as_sets[root]]
     return None if best is None else best / sum(weights, Fraction(0))
-

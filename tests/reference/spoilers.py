@@ -222,7 +222,14 @@ def swap_rows(rng: Random, claim: Claim) -> None:
 Spoiler = Callable[[Random, Claim], None]
 POLICY: list[Spoiler] = [spoil_cost, shift_cost, spoil_policy, spoil_policy, cut_policy, spoil_weights, poke]
 ROWS: list[Spoiler] = [spoil_bound, raise_everything, pretend_infinite, spoil_members, spoil_move, spoil_rows]
-WEIGHTED: list[Spoiler] = [spoil_bound, raise_everything, spoil_weighted_members, merge_as_sets, spoil_parts, spoil_parts]
+WEIGHTED: list[Spoiler] = [
+    spoil_bound,
+    raise_everything,
+    spoil_weighted_members,
+    merge_as_sets,
+    spoil_parts,
+    spoil_parts,
+]
 SPOILERS: dict[str, list[Spoiler]] = {
     "achieves": POLICY,
     "achieves-expected": POLICY,

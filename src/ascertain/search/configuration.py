@@ -106,7 +106,6 @@ class Arena:
             codes = [code & ~mask | rename.setdefault(code & mask, len(rename)) for code in codes]
         return np.array(codes, dtype=np.int32)
 
-
     def named(self, weights: Mapping[Member, int]) -> dict[Member, int]:
         """A weighted configuration with its labels renamed in the order of the states, as nodes of the graph are."""
         if self.about_current:

@@ -22,10 +22,10 @@ from ascertain.policy.automaton import Automaton
 from ascertain.search.configuration import Member, is_pure
 from ascertain.search.graph import SearchGraph
 from ascertain.search.plan import Decision, Weighted, planned_action, read_policy, write_policy
-from ascertain.types import Action
+from ascertain.types import UNDEFINED, Action, Reading
 
-WORK = 40_000
-"""Members times actions looked at, at least: some hundredths of a second, which nobody notices."""
+WORK = 60_000
+"""Members times actions looked at, at least: within a tenth of a second, and enough for all real tasks of the benchmark."""
 WORK_PER_VISIT = 0.1
 """More for a long search: about a tenth of what the search has taken."""
 DEEPEST = 150
@@ -89,7 +89,9 @@ class _Improver:
         self.graph = graph
         self.arena = graph.arena
         self.start: Place = (frozenset(weights.items()), graph.upper(0))
+        self.costs = [self.arena.cost(a) for a in range(self.arena.num_actions)]
         self.nodes: dict[Weighted, _Node] = {}
+        """By configuration, under its labels renamed and as it was met."""
         self.work = int(WORK + WORK_PER_VISIT * graph.num_visits)
 
     def improve(self) -> tuple[Automaton, bool]:
@@ -127,20 +129,25 @@ class _Improver:
             return next(iter(weights))[0]
         action: Action | None = None
         if len(weights) > 2:
-            node = self.nodes.get(frozenset(self.arena.named(weights).items()))
+            node = self.nodes.get(weighted) or self.nodes.get(frozenset(self.arena.named(weights).items()))
             known = None if node is None else node.look_up(t)
             action = None if known is None else known.action
         if action is None:
             action = planned_action(self.graph, weights)
-        rest = t - self.arena.cost(action)
-        return action, {y: (frozenset(left.items()), rest) for y, left in self.branch(weights, action).items()}
+        rest, branches = t - self.costs[action], self.branch(weights, action)
+        assert branches is not None, "policies do what all members allow"
+        return action, {y: (frozenset(left.items()), rest) for y, left in branches.items()}
 
-    def branch(self, weights: dict[Member, int], action: Action) -> dict[int, dict[Member, int]]:
-        """What is left after each reading of an allowed action; weights of members that meet add up."""
-        branches: dict[int, dict[Member, int]] = {}
-        for member, weight in weights.items():
-            y, after = self.arena.move(member, action)
-            left = branches.setdefault(y, {})
+    def branch(self, weights: dict[Member, int], action: Action) -> dict[Reading, dict[Member, int]] | None:
+        """What is left after each reading, weights of members that meet added up; None when a member forbids it."""
+        successor, reading, state_label = self.arena.rows
+        branches: dict[Reading, dict[Member, int]] = {}
+        for (label, s), weight in weights.items():
+            t = successor[s][action]
+            if t == UNDEFINED:
+                return None
+            after = (state_label[t] if state_label else label, t)
+            left = branches.setdefault(reading[s][action], {})
             left[after] = left.get(after, 0) + weight
         return branches
 
@@ -201,32 +208,36 @@ class _Improver:
             return node.edges
         self.spend(len(node.weights) * self.arena.num_actions)
         total, edges = sum(node.weights.values()), list[_Edge]()
-        for a in range(self.arena.num_actions):
-            if not all(self.arena.allows(s, a) for _, s in node.weights):
+        for a, cost in enumerate(self.costs):
+            found = self.branch(node.weights, a)
+            if found is None:
                 continue
-            branches = [self.node(left) for left in self.branch(node.weights, a).values() if not is_pure(left)]
+            branches = [self.node(left) for left in found.values() if not is_pure(left)]
             # Coming back to the same configuration with less to spend is of no use.
             if node in branches or any(branch.least_worst >= INFINITE for branch in branches):
                 continue
-            cost = self.arena.cost(a)
             bound = cost * total + sum(branch.by_pairs for branch in branches)
             edges.append(_Edge(a, cost, bound, sorted(branches, key=lambda branch: -branch.least_worst)))
         node.edges = sorted(edges, key=lambda edge: edge.bound)
         return node.edges
 
-    def node(self, weights: dict[Member, int]) -> _Node:
-        weights = self.arena.named(weights)
+    def node(self, met: dict[Member, int]) -> _Node:
+        as_met = frozenset(met.items())
+        if as_met in self.nodes:
+            return self.nodes[as_met]
+        self.spend(len(met))
+        weights = self.arena.named(met)
         key = frozenset(weights.items())
         if key not in self.nodes:
-            self.spend(len(weights))
             far, _ = self.arena.farthest_partners(list(weights))
             worst = max(far)
             by_pairs = INFINITE if worst >= INFINITE else sum(map(int.__mul__, far, weights.values()))
-            if 2 < len(weights) and worst < INFINITE:
+            if len(weights) > 2 and worst < INFINITE:
                 # The search for worst costs may know more.
                 known = self.graph.find_code(self.arena.encode(weights))
                 worst = max(worst, self.graph.lower(known) if known >= 0 else 0)
             self.nodes[key] = _Node(weights, by_pairs, worst)
+        self.nodes[as_met] = self.nodes[key]
         return self.nodes[key]
 
     def spend(self, work: int) -> None:

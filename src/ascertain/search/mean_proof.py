@@ -122,7 +122,9 @@ class MeanProver:
         surplus = sum(left.by_pairs for _, left in known) - need
         pairs = dict(known)
         # Rows that exist already cost nothing; then those first that pairs say least about.
-        for y, left in sorted(known, key=lambda entry: (not self.is_asked(entry[1]), entry[1].by_pairs - entry[1].lower)):
+        for y, left in sorted(
+            known, key=lambda entry: (not self.is_asked(entry[1]), entry[1].by_pairs - entry[1].lower)
+        ):
             gain = left.lower - left.by_pairs
             if surplus < 0 < gain:
                 surplus += gain
