@@ -109,7 +109,7 @@ def test_a_long_search_for_a_mean_is_proved_row_by_row() -> None:
 
 
 def light_and_heavy() -> tuple[Task, list[Fraction]]:
-    """`go` tells the heavy state from the others and moves the light one into it; `test`, ten times dearer, tells all."""
+    """`go` tells the heavy state from the others and moves the light one into it; `test` tells labels, at a price."""
     machine = Machine(
         states=("heavy", "light", "other"),
         actions=("go", "test"),

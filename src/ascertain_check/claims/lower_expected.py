@@ -1,16 +1,16 @@
 """The claim that no policy settles the question at a lower mean cost: weighted rows that bound one another.
 
-Throughout: configurations, R_{a,y} and *covered* are those of lower.py. In a *weighted* configuration every member has a
-weight, which is not negative; |R| is their sum. Members of weight 0 cost nothing but have to be settled. Weights move
-with their members, and those of members that meet add up: R_{a,y} is weighted too. A policy that solves R has there the
-cost: the sum over members of weight times cost.
+Throughout: configurations, R_{a,y} and *covered* are those of lower.py. In a *weighted* configuration every member has
+a weight, which is not negative; |R| is their sum. Members of weight 0 cost nothing but have to be settled. Weights move
+with their members, and those of members that meet add up: R_{a,y} is weighted too. The cost of a policy on R, which it
+solves, is the sum over members of weight times cost.
 
-A weighted configuration W *holds* parts (R_1, t_1), ..., (R_n, t_n), where each t_i is a positive number, when every R_i
-is covered by W and, for every state z, t_1 w_1(z) + ... + t_n w_n(z) <= w(z), where w(z) is the sum of the weights of the
-members of W in state z and w_i(z) that of R_i. What a policy costs a member depends on the state of the member alone,
-and costs are not negative. So the cost of a policy on W is at least t_1 times its cost on R_1 (its answers renamed) plus
-... plus t_n times its cost on R_n. Sets in place of weights would be wrong: a light member that moves into the state of a
-heavy one would count as heavy from there on.
+A weighted configuration W *holds* parts (R_1, t_1), ..., (R_n, t_n), where each t_i is a positive number, when every
+R_i is covered by W and, for every state z, t_1 w_1(z) + ... + t_n w_n(z) <= w(z), where w(z) is the sum of the weights
+of the members of W in state z and w_i(z) that of R_i. What a policy costs a member depends on the state of the member
+alone, and costs are not negative. So the cost of a policy on W is at least t_1 times its cost on R_1 (its answers
+renamed) plus ... plus t_n times its cost on R_n. Sets in place of weights would be wrong: a light member that moves
+into the state of a heavy one would count as heavy from there on.
 
 A row is a weighted configuration R with a bound b, a rational or infinite. The rows are *consistent* when for every row
 
@@ -22,17 +22,17 @@ A row is a weighted configuration R with a bound b, a rational or infinite. The 
 *Theorem.* If the rows are consistent, no policy solves the configuration R of any row at a cost below its bound b, and
 none at all if b is infinite.
 
-*Proof.* Suppose some policies do, for some rows. On the transcripts of the members each is a finite tree; among all such
-pairs of a row and a tree, choose one with a tree T of least height. T does not begin with an answer, for R is not pure.
-So it begins with an action a, which all members of R allow. Members that share a state are answered alike, so none of
-them differ in label. What T does after reading y, T_y, solves R_{a,y}, and so every part that is named for y; no part is
-pure, so none is empty, and T_y is a lower tree than T. By the choice of T, T_y costs at least b' on each of these parts,
-none of which is infinite. Hence T costs c(a) |R| plus the costs of all T_y on R_{a,y}, at least c(a) |R| plus the sum of
-all t b', which is at least b. This contradicts the choice. QED. As in lower.py the induction is on the height of the
-tree: rows may name each other in circles.
+*Proof.* Suppose some policies do, for some rows. On the transcripts of the members each is a finite tree; among all
+such pairs of a row and a tree, choose one with a tree T of least height. T does not begin with an answer, for R is not
+pure. So it begins with an action a, which all members of R allow. Members that share a state are answered alike, so
+none of them differ in label. What T does after reading y, T_y, solves R_{a,y}, and so every part that is named for y;
+no part is pure, so none is empty, and T_y is a lower tree than T. By the choice of T, T_y costs at least b' on each of
+these parts, none of which is infinite. Hence T costs c(a) |R| plus the costs of all T_y on R_{a,y}, at least c(a) |R|
+plus the sum of all t b', which is at least b. This contradicts the choice. QED. As in lower.py the induction is on the
+height of the tree: rows may name each other in circles.
 
-The claim names parts that the hypotheses, weighted as it says, hold; the sum of their t b must be at least the cost times
-the sum of the weights. *Classes* are as in lower.py: weights of hypotheses with one label and one class add up.
+The claim names parts that the hypotheses, weighted as it says, hold; the sum of their t b must be at least the cost
+times the sum of the weights. *Classes* are as in lower.py: weights of hypotheses with one label and class add up.
 """
 
 from __future__ import annotations
