@@ -64,10 +64,11 @@ def solve(
 
     `objective` "worst" minimises the largest cost over hypotheses, and then the mean as far as `search/least_mean.py`
     gets: `mean_is_least` says whether no policy of that worst cost has a lower mean. "expected" minimises the mean.
-    Means are under `weights`, one positive rational for each hypothesis (all equal if not given). Limits are in seconds and bytes, of the search proper. The
-    proof of the lower bound is written afterwards and may take longer than the search: `prove` says
-    whether "always", only "when solved", or "never". What is unsolvable always comes with its witness, and after Ctrl-C
-    there is no proof. `distances` are those of the task's quotient (`measure_task`), where they are known already.
+    Means are under `weights`, one positive rational for each hypothesis (all equal if not given). Limits are in seconds
+    and bytes, of the search proper. The proof of the lower bound is written afterwards and may take longer than the
+    search: `prove` says whether "always", only "when solved", or "never". What is unsolvable always comes with its
+    witness, and after Ctrl-C there is no proof. `distances` are those of the task's quotient (`measure_task`), where
+    they are known already.
     """
     started, compiled_before = time.monotonic(), compiling_seconds()
     check_task(task)

@@ -1,7 +1,7 @@
 """Among policies of the least worst cost, one of the least mean.
 
-Throughout: W is a weighted configuration, t what may still be spent. L(W, t) is the least weighted cost of a policy that
-settles W and costs no member more than t; INFINITE where there is none. It is 0 where W is pure, and otherwise the
+Throughout: W is a weighted configuration, t what may still be spent. L(W, t) is the least weighted cost of a policy
+that settles W and costs no member more than t; INFINITE where there is none. It is 0 where W is pure, and otherwise the
 least, over actions a that all members allow, of c(a) |W| plus the sum over readings y of L(W_{a,y}, t - c(a)). Two
 members at distance d cost d each, which is both least worst and least mean, if d <= t.
 
@@ -25,7 +25,7 @@ from ascertain.search.plan import Decision, Weighted, planned_action, read_polic
 from ascertain.types import UNDEFINED, Action, Reading
 
 WORK = 60_000
-"""Members times actions looked at, at least: within a tenth of a second, and enough for all real tasks of the benchmark."""
+"""Members times actions looked at, at least: within a tenth of a second, and enough for the benchmark's real tasks."""
 WORK_PER_VISIT = 0.1
 """More for a long search: about a tenth of what the search has taken."""
 DEEPEST = 150

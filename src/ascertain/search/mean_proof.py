@@ -7,9 +7,9 @@ graph with a lower bound above that, which its branches hold up for every action
 
 A *demand* (W, b) says that the proof needs the node W to cost at least b. For each action the branches must cost b less
 the action's price; as few as possible of them become demands in turn, and pairs say enough of the others. Costs and the
-weights of a node are positive, so a branch's demand is lower than the row's: taken in falling order of b, a row is formed
-once, with the largest b that anything asks of it. That nothing settles a configuration does not depend on weights, so
-such rows have weights 0 and serve all weights.
+weights of a node are positive, so a branch's demand is lower than the row's: taken in falling order of b, a row is
+formed once, with the largest b that anything asks of it. That nothing settles a configuration does not depend on
+weights, so such rows have weights 0 and serve all weights.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class MeanProver:
         self.moves: dict[RowKey, dict[Action, list[Part]]] = {}
         self.found: dict[RowKey, _Known] = {}
         self.behind: dict[RowKey, Weights] = {}
-        """The weighted configuration behind a row: nodes of the graph are found by weights, rows of weight 0 have none."""
+        """The configuration behind a row, with the weights that the graph knows it by: a row may have weights 0."""
         self.queue: list[tuple[int, int, RowKey]] = []
 
     def prove(self, bound: int) -> tuple[tuple[MeanRow, ...], list[tuple[int, int]]]:

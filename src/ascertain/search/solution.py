@@ -8,10 +8,10 @@ least this bound less the cost of the action. No move is needed where the bound 
 in a row in which two members share a state and differ in label: nothing settles it. Every row holds at least two
 labels. The theorem and its proof are in `ascertain_check/claims/lower.py`, which replays a proof on the original task.
 
-A proof about a mean has weighted rows: members have weights, a row names for an action any number of *parts*, (reading,
-row, times), and its bound must be at most the cost of the action times its weight plus the sum of times the bounds of
-the parts. What is left after a reading must hold the parts named for it: their weights, times times, are together at
-most its weights. A member of weight 0 costs nothing, but has to be told apart (`ascertain_check/claims/lower_expected.py`).
+A proof about a mean has weighted rows. A row names for an action any number of *parts*, (reading, row, t): a row, t
+times. Its bound must be at most the cost of the action times its weight plus the sum of t times the bounds of the
+parts. What is left after a reading must hold the parts named for it: t times their weights are together at most its
+weights. A member of weight 0 costs nothing, but has to be told apart (`ascertain_check/claims/lower_expected.py`).
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class MeanProof(Shown):
     """Parts of the hypotheses: the number of a row, and how many times it is taken. The sum of times the bounds is the
     bound times the sum of the weights."""
     block: IntArray
-    """`block[s]` is the class of the original state s; the rows hold (label, class, weight), up to a renaming of labels."""
+    """`block[s]` is the class of the original state s; labels of rows are renamed."""
     bound: Fraction
     weights: tuple[Fraction, ...]
     """Of the hypotheses of the original task."""
