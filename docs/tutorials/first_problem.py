@@ -45,8 +45,9 @@ task = pose(machine, cost={"start": 3, "ping": 1})
 # %% [markdown]
 # ## The cheapest experiment
 #
-# `settle` looks for the experiment whose worst cost is lowest, and among those for one whose mean is lowest. The solution is one of three things, and `match` says
-# which: `Solved`, `Unsolvable` (with a witness), or `Bounded` (a limit was reached; lower and upper bound are known).
+# `settle` looks for the experiment whose worst cost is lowest, and among those for one whose mean is lowest. The
+# solution is one of three things, and `match` says which: `Solved`, `Unsolvable` (with a witness), or `Bounded` (a
+# limit was reached; lower and upper bound are known).
 
 # %%
 from ascertain import Bounded, Solved, Unsolvable, settle
