@@ -58,12 +58,14 @@ def solve(
     memory_limit: int | None = None,
     progress: SearchProgress | None = None,
     prove: Prove = "always",
+    least_mean: bool = True,
     distances: PairDistances | None = None,
 ) -> Solution:
     """The optimum of a task on a deterministic machine, with a policy on the original task and a proof.
 
     `objective` "worst" minimises the largest cost over hypotheses, and then the mean as far as `search/least_mean.py`
-    gets: `mean_is_least` says whether no policy of that worst cost has a lower mean. "expected" minimises the mean.
+    gets, unless `least_mean` is False: any policy of the least worst cost will do then. `mean_is_least` of the result
+    says whether no policy of that worst cost has a lower mean. "expected" minimises the mean.
     Means are under `weights`, one positive rational for each hypothesis (all equal if not given). Limits are in seconds
     and bytes, of the search proper. The proof of the lower bound is written afterwards and may take longer than the
     search: `prove` says whether "always", only "when solved", or "never". What is unsolvable always comes with its
@@ -97,7 +99,7 @@ def solve(
         assert isinstance(unsolvable, Unsolvable)
         return replace(unsolvable, objective=objective)
     solution = conclude(search, quotient, given if mean else None, why, prove)
-    if isinstance(solution, Solved) and not mean and fits(task, merged):
+    if isinstance(solution, Solved) and least_mean and not mean and fits(task, merged):
         policy, is_least = lower_mean(search.graph, merged)
         solution = replace(solution, policy=policy.named(task), mean_is_least=is_least)
     return with_mean(task, given, solution)
