@@ -23,15 +23,19 @@ import pytest
 from ascertain.certificate import certificate_data
 from ascertain.certificate.claims.achieves import achieves_claim, achieves_expected_claim
 from ascertain.certificate.claims.lower import lower_claim
+from ascertain.certificate.claims.lower_expected import lower_expected_claim
 from ascertain.certificate.claims.obstruction import obstruction_claim
 from ascertain.certificate.claims.quotient import quotient_claim
 from ascertain.model import Machine, Model, NoisyMachine
 from ascertain.model.noisy import make_law
+from ascertain.search.exact import solve
+from ascertain.search.solution import MeanProof, Solved
 from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
 from ascertain_check import check
 from tests.reference.certificates import Judge, best_policy, best_rows, coarsest_block, policy_costs, quotient_task
+from tests.reference.mean_rows import best_mean_rows
 from tests.reference.optimum import optimum
 from tests.reference.spoilers import RATIONALS, SPOILERS, Claim, shaped
 
@@ -146,6 +150,13 @@ def true_claims(rng: Random, task: Task) -> list[Claim]:
         pairs = zip(task.label.tolist(), task.state.tolist(), strict=True)
         total = sum((w * costs[pair] for w, pair in zip(weights, pairs, strict=True)), Fraction(0))
         claims.append(achieves_expected_claim(total / sum(weights), weights, policy))
+        claims.append(lower_expected_claim(best_mean_rows(task, weights)))
+        claims.append(lower_expected_claim(best_mean_rows(task, weights, rng)))
+        # The solver's own proof has rows of pairs and weights of 0.
+        solved = solve(task, objective="expected", weights=weights)
+        assert isinstance(solved, Solved)
+        assert isinstance(solved.proof, MeanProof)
+        claims.append(lower_expected_claim(solved.proof))
     return claims
 
 

@@ -45,8 +45,9 @@ task = pose(machine, cost={"start": 3, "ping": 1})
 # %% [markdown]
 # ## The cheapest experiment
 #
-# `settle` looks for the experiment whose worst cost is lowest. The solution is one of three things, and `match` says
-# which: `Solved`, `Unsolvable` (with a witness), or `Bounded` (a limit was reached; lower and upper bound are known).
+# `settle` looks for the experiment whose worst cost is lowest, and among those for one whose mean is lowest. The
+# solution is one of three things, and `match` says which: `Solved`, `Unsolvable` (with a witness), or `Bounded` (a
+# limit was reached; lower and upper bound are known).
 
 # %%
 from ascertain import Bounded, Solved, Unsolvable, settle
@@ -77,8 +78,8 @@ for number, name in enumerate(machine.states):
 # %% [markdown]
 # The worst cost is 4. `draw_policy("tree.svg", task, policy)` draws the policy as a tree.
 #
-# Pinging first has the same worst cost and a lower mean: a running machine is then found at cost 1. If the mean
-# matters to you, minimise it:
+# Starting first would have the same worst cost and a higher mean: pinging finds a running machine at cost 1. If only
+# the mean matters to you, minimise it:
 
 # %%
 mean = settle(task, objective="expected").solution

@@ -20,6 +20,7 @@ from ascertain.search.solution import ProofRow
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
 from tests.reference.optimum import Configuration, branches, is_pure, optima, start_of
+from tests.reference.search import expected_optimum
 
 Values = dict[Configuration, Fraction | None]
 
@@ -264,6 +265,14 @@ class Judge:
         self.block = coarsest_block(task)
         self.obstructions = obstructions(task)
 
+        self.means: dict[tuple[Fraction, ...], Fraction | None] = {}
+
+    def mean(self, weights: tuple[Fraction, ...]) -> Fraction | None:
+        """The least mean cost under these weights; None when infinite."""
+        if weights not in self.means:
+            self.means[weights] = expected_optimum(self.task, weights)
+        return self.means[weights]
+
     def is_true(self, claim: dict[str, Any]) -> bool:
         """Whether what is claimed is so (and, for a policy, whether this policy does it)."""
         kind = claim["claim"]
@@ -274,6 +283,8 @@ class Judge:
             return tuple(claim["pair"]) in self.obstructions
         if self.noisy:
             return False
+        if kind == "lower-expected":
+            return is_at_least(self.mean(tuple(Fraction(w) for w in claim["weights"])), Fraction(claim["cost"]))
         if kind == "lower":
             return is_at_least(self.optimum, None if claim["cost"] == "inf" else Fraction(claim["cost"]))
         costs = policy_costs(self.task, claim["policy"])

@@ -21,6 +21,12 @@ def expected_optimum(task: Task, weights: Sequence[Fraction]) -> Fraction | None
     for s, k, w in zip(task.state, task.label, weights, strict=True):
         start[int(k), int(s)] = start.get((int(k), int(s)), Fraction(0)) + w
     root: Weighted = frozenset(start.items())
+    best = expected_optima(task, root)[root]
+    return None if best is None else best / sum(weights, Fraction(0))
+
+
+def expected_optima(task: Task, root: Weighted) -> dict[Weighted, Fraction | None]:
+    """Weight times the least mean cost of every weighted configuration that the root leads to; None when infinite."""
     graph = explore(task, root)
     value: dict[Weighted, Fraction | None] = {c: Fraction(0) if is_pure(support(c)) else None for c in graph}
     changed = True
@@ -37,8 +43,7 @@ def expected_optimum(task: Task, weights: Sequence[Fraction]) -> Fraction | None
                 if old is None or new < old:
                     value[here] = new
                     changed = True
-    best = value[root]
-    return None if best is None else best / sum(weights, Fraction(0))
+    return value
 
 
 def support(configuration: Weighted) -> frozenset[tuple[int, int]]:

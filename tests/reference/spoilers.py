@@ -126,7 +126,7 @@ def merge_classes(rng: Random, block: list[int]) -> None:
 
 
 def drop_block(rng: Random, claim: Claim) -> None:
-    if claim["claim"] == "lower":
+    if claim["claim"].startswith("lower"):
         claim.pop("block", None)
 
 
@@ -165,13 +165,76 @@ def poke(rng: Random, claim: Claim) -> None:
         here = here[key]
 
 
+def spoil_weighted_members(rng: Random, claim: Claim) -> None:
+    members = pick_row(rng, claim)["set"]
+    if members and rng.random() < 0.6:
+        members[rng.randrange(len(members))][2] = rng.choice(RATIONALS)
+    elif members and rng.random() < 0.5:
+        members.remove(rng.choice(members))
+    else:
+        members.append([rng.randint(0, 2), rng.randint(0, 4), rng.choice(RATIONALS)])
+
+
+def merge_as_sets(rng: Random, claim: Claim) -> None:
+    """Weights are forgotten: all are the heaviest."""
+    for row in claim["rows"]:
+        heaviest = max((Fraction(w) for _, _, w in row["set"]), default=Fraction(1))
+        row["set"] = [[k, c, str(heaviest)] for k, c, _ in row["set"]]
+
+
+def spoil_parts(rng: Random, claim: Claim) -> None:
+    """A part is added, dropped, doubled, taken more often, or named for another reading; of a row or of the claim."""
+    moves = pick_row(rng, claim)["moves"]
+    parts = claim["parts"]
+    if moves and rng.random() < 0.7:
+        parts = moves[rng.choice(sorted(moves))]
+    kind = rng.randrange(5)
+    if kind == 0 and parts:
+        parts.remove(rng.choice(parts))
+    elif kind == 1 and parts:
+        parts.append(list(rng.choice(parts)))
+    elif kind == 2 and parts:
+        rng.choice(parts)[-1] = rng.choice(RATIONALS[1:])
+    elif kind == 3 and parts:
+        rng.choice(parts)[-2] = rng.randrange(max(1, len(claim["rows"])))
+    elif kind == 4 and parts and parts is not claim["parts"]:
+        rng.choice(parts)[0] = rng.randint(0, 2)
+
+
+def spoil_action(rng: Random, claim: Claim) -> None:
+    """What a row says of one action is left out, or is said of another."""
+    moves = pick_row(rng, claim)["moves"]
+    if moves:
+        said = moves.pop(rng.choice(sorted(moves)))
+        if rng.random() < 0.5:
+            moves[str(rng.randint(0, 2))] = said
+
+
+def swap_rows(rng: Random, claim: Claim) -> None:
+    rows = claim["rows"]
+    if rows and rng.random() < 0.4:
+        rows.pop(rng.randrange(len(rows)))
+    elif rows:
+        i, j = rng.randrange(len(rows)), rng.randrange(len(rows))
+        rows[i]["set"], rows[j]["set"] = rows[j]["set"], rows[i]["set"]
+
+
 Spoiler = Callable[[Random, Claim], None]
 POLICY: list[Spoiler] = [spoil_cost, shift_cost, spoil_policy, spoil_policy, cut_policy, spoil_weights, poke]
 ROWS: list[Spoiler] = [spoil_bound, raise_everything, pretend_infinite, spoil_members, spoil_move, spoil_rows]
+WEIGHTED: list[Spoiler] = [
+    spoil_bound,
+    raise_everything,
+    spoil_weighted_members,
+    merge_as_sets,
+    spoil_parts,
+    spoil_parts,
+]
 SPOILERS: dict[str, list[Spoiler]] = {
     "achieves": POLICY,
     "achieves-expected": POLICY,
     "lower": [*ROWS, spoil_cost, shift_cost, spoil_block, drop_block, poke],
+    "lower-expected": [*WEIGHTED, spoil_action, swap_rows, shift_cost, spoil_weights, spoil_block, drop_block, poke],
     "quotient": [spoil_block, spoil_block, spoil_splits, poke],
     "obstruction": [spoil_pairs, spoil_pair, poke],
 }
@@ -187,4 +250,16 @@ def shaped(claim: Claim) -> bool:
             isinstance(row["bound"], str) and all(isinstance(m, list) for m in row["moves"].values()) for row in rows
         )
         and all(type(c) is int and c >= 0 for c in claim.get("block", []))
+        and (claim["claim"] != "lower-expected" or weighted(claim))
+    )
+
+
+def weighted(claim: Claim) -> bool:
+    """The same for a claim of weighted rows."""
+    lists = [claim["weights"], claim["parts"], *(row["set"] for row in claim["rows"])]
+    lists += [parts for row in claim["rows"] for parts in row["moves"].values()]
+    return (
+        all(isinstance(entries, list) for entries in lists)
+        and all(isinstance(entry, list) for entries in lists[1:] for entry in entries)
+        and all(isinstance(w, str) and w != "inf" for row in claim["rows"] for _, _, w in row["set"])
     )

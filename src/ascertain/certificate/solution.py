@@ -8,14 +8,14 @@ from typing import Any
 
 from ascertain.certificate.claims.achieves import achieves_claim, achieves_expected_claim
 from ascertain.certificate.claims.lower import lower_claim
-from ascertain.search.solution import Proof, Solution, Solved, Unsolvable
+from ascertain.certificate.claims.lower_expected import lower_expected_claim
+from ascertain.search.solution import MeanProof, Proof, Solution, Solved, Unsolvable
 
 
 def solution_claims(solution: Solution, weights: Sequence[Fraction]) -> list[dict[str, Any]]:
     """A claim for each side that the search has reached: the policy, and the lower bound or the impossibility.
 
-    `weights`, one for each hypothesis, matter for an expected cost only; its lower side has no claim, so what is
-    certified of a mean is that the policy attains it.
+    `weights`, one for each hypothesis, matter for an expected cost only.
     """
     if isinstance(solution, Unsolvable):
         return [_lower(solution.witness)]
@@ -30,5 +30,7 @@ def solution_claims(solution: Solution, weights: Sequence[Fraction]) -> list[dic
     return claims
 
 
-def _lower(proof: Proof) -> dict[str, Any]:
+def _lower(proof: Proof | MeanProof) -> dict[str, Any]:
+    if isinstance(proof, MeanProof):
+        return lower_expected_claim(proof)
     return lower_claim(proof.bound, proof.rows, proof.root, proof.block)

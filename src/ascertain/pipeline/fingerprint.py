@@ -20,6 +20,7 @@ from ascertain.policy.evaluate import cost_by_hypothesis
 from ascertain.quotients.fingerprint import pose_fingerprint
 from ascertain.rational import rational_field
 from ascertain.search.exact import Prove, SearchProgress
+from ascertain.search.solution import Objective
 from ascertain.task.hypotheses import starts_explaining
 from ascertain.task.log import read_log
 from ascertain.task.task import Task
@@ -74,6 +75,7 @@ def fingerprint(
     machines: Machines,
     *,
     reset_cost: Fraction | int | str | None = 1,
+    objective: Objective = "worst",
     time_limit: float | None = None,
     progress: SearchProgress | None = None,
     prove: Prove = "always",
@@ -83,7 +85,7 @@ def fingerprint(
     `reset_cost` is what the reset costs; None: there is none. The other parameters are those of `settle`.
     """
     task = _pose(machines, reset_cost)
-    settled = settle(task, time_limit=time_limit, progress=progress, prove=prove)
+    settled = settle(task, objective=objective, time_limit=time_limit, progress=progress, prove=prove)
     classes: list[list[str]] = [[] for _ in task.labels]
     for s, k in zip(task.state, task.label, strict=True):
         classes[int(k)].append(task.model.origin[int(s)])

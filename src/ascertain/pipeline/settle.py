@@ -76,6 +76,19 @@ class Settled(Shown):
                 return None, None
 
     @property
+    def proved(self) -> Fraction | None:
+        """The lower bound that the certificate proves; None where it proves none (or that nothing settles the task)."""
+        proof = None if isinstance(self.solution, Unsolvable) else self.solution.proof
+        return (
+            proof.bound if proof is not None and self.verdict is not None and self.verdict.word == "VERIFIED" else None
+        )
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the certificate proves that no experiment is cheaper than the one that was found."""
+        return isinstance(self.solution, Solved) and self.proved == self.solution.cost
+
+    @property
     def stopped_by(self) -> StopReason | None:
         """The limit that was met before the search was over."""
         return self.solution.why if isinstance(self.solution, Bounded) else None
@@ -101,11 +114,15 @@ class Settled(Shown):
     def facts(self) -> dict[str, Any]:
         """The result as plain data, which is what `solve --json` prints."""
         (lower, upper), policy = self.interval, self.policy
+        solved = self.solution if isinstance(self.solution, Solved) else None
         return {
             "status": self.status,
             "objective": self.solution.objective,
             "lower": fraction_text(lower),
             "upper": fraction_text(upper),
+            "proved_lower": None if self.proved is None else str(self.proved),
+            "mean": None if solved is None else fraction_text(solved.mean),
+            "mean_is_least": None if solved is None else solved.mean_is_least,
             "policy": None if policy is None else named_policy_data(self.task, policy),
             "stats": {
                 **asdict(self.stats),
@@ -152,12 +169,15 @@ def settle(
 ) -> Settled:
     """Find the cheapest experiment that settles the task, certify it, and have the certificate checked.
 
-    `task` is a task, a problem, or the name of a problem file, whose weights are used for an expected cost unless
+    `task` is a task, a problem, or the name of a problem file, whose weights are used for means unless
     others are given here. The other parameters are those of `search.exact.solve`.
+
+    Under "worst" the policy has the least worst cost and, among such, the least mean that was found
+    (`solution.mean_is_least` says whether it is the least of all).
     """
     task, problem = find_question(task, lambda problem: problem.task)
-    if problem is not None and objective == "expected":
-        weights = weights or problem.weights
+    if problem is not None:
+        weights = weights or problem.weights or None
     check_task(task)
     obstruction = find_obstruction(task)
     solution = solve(

@@ -143,7 +143,7 @@ def _without_noise(quotient: Quotient, alpha: Fraction, beta: Fraction, limits: 
     """What happens is certain, so AO is D."""
     # The laws of a noisy machine may happen to be certain.
     task = quotient.task if quotient.task.model.is_exact else skeleton(quotient.reduced)
-    solution = solve(task, time_limit=limits.time_limit, prove="never")
+    solution = solve(task, time_limit=limits.time_limit, prove="never", least_mean=False)
     if isinstance(solution, Solved):
         lower = upper = solution.cost
     elif isinstance(solution, Bounded):
@@ -213,7 +213,7 @@ class _Noisy:
     def try_trees(self) -> None:
         """The paper's construction, and the same with the split optimised."""
         self.upper |= {"uniform tree": None, "tree": None}
-        solution = solve(skeleton(self.task), time_limit=self.limits.time_limit, prove="never")
+        solution = solve(skeleton(self.task), time_limit=self.limits.time_limit, prove="never", least_mean=False)
         if not isinstance(solution, Solved | Bounded) or solution.policy is None:
             return
         trees = compose(self.task, solution.policy, self.alpha, self.beta)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,7 +26,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ascertain.errors import LimitError, TaskError
-from ascertain.kernels.search.bounds import NEVER, SearchTables, Subsets, sweep_subsets
+from ascertain.kernels.search.bounds import INFINITE, NEVER, SearchTables, Subsets, sweep_subsets
 from ascertain.quotients.separation import PairDistances, list_reachable, measure_task, pair_number
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Action, IntArray, Reading, State
@@ -105,6 +105,25 @@ class Arena:
             mask = (1 << bits) - 1
             codes = [code & ~mask | rename.setdefault(code & mask, len(rename)) for code in codes]
         return np.array(codes, dtype=np.int32)
+
+    def named(self, weights: Mapping[Member, int]) -> dict[Member, int]:
+        """A weighted configuration with its labels renamed in the order of the states, as nodes of the graph are."""
+        if self.about_current:
+            return dict(weights)
+        rename: dict[int, int] = {}
+        order = sorted(weights, key=lambda member: (member[1], member[0]))
+        return {(rename.setdefault(label, len(rename)), s): weights[label, s] for label, s in order}
+
+    def farthest_partners(self, members: Sequence[Member]) -> tuple[list[int], list[int]]:
+        """For each member the distance of its farthest partner, and the partner's place; INFINITE where labels meet."""
+        label, s = (np.array(column, dtype=np.int64) for column in zip(*members, strict=True))
+        high, low = np.maximum.outer(s, s), np.minimum.outer(s, s)
+        apart = high != low
+        # `pair_number` of states high > low, all pairs at once; where the states are equal any valid place will do.
+        place = np.where(apart, high * (high - 1) // 2 + low, 0)
+        distance = np.where(apart, self.tables.distance[place], INFINITE)
+        distance[label[:, None] == label[None, :]] = 0
+        return distance.max(axis=1).tolist(), distance.argmax(axis=1).tolist()
 
 
 def is_pure(configuration: Iterable[Member]) -> bool:

@@ -24,15 +24,29 @@ from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.quotients.separation import PairDistances
 from ascertain.search.configuration import Arena, Member, build_arena, is_pure
 from ascertain.search.deepening import Search, SearchProgress
+from ascertain.search.least_mean import lower_mean
+from ascertain.search.mean_proof import MeanProver
 from ascertain.search.plan import read_policy
 from ascertain.search.proof import Prover
-from ascertain.search.solution import Bounded, Objective, Proof, SearchStats, Solution, Solved, StopReason, Unsolvable
+from ascertain.search.solution import (
+    Bounded,
+    MeanProof,
+    Objective,
+    Proof,
+    SearchStats,
+    Solution,
+    Solved,
+    StopReason,
+    Unsolvable,
+)
 from ascertain.task.task import Task, check_task
 
 __all__ = ["Prove", "SearchProgress", "solve"]  # what roads need of a search comes from here
 
 Prove: TypeAlias = Literal["always", "when solved", "never"]
 """When the proof of a lower bound is written."""
+Weights: TypeAlias = tuple[Fraction, ...]
+"""One positive rational for each hypothesis of the task."""
 
 
 def solve(
@@ -44,31 +58,34 @@ def solve(
     memory_limit: int | None = None,
     progress: SearchProgress | None = None,
     prove: Prove = "always",
+    least_mean: bool = True,
     distances: PairDistances | None = None,
 ) -> Solution:
     """The optimum of a task on a deterministic machine, with a policy on the original task and a proof.
 
-    `objective` "worst" minimises the largest cost over hypotheses; "expected" the mean with `weights`, one positive
-    rational for each hypothesis (all equal if not given). Limits are in seconds and bytes, of the search proper. The
-    proof of the lower bound, for worst costs, is written afterwards and may take longer than the search: `prove` says
-    whether "always", only "when solved", or "never". What is unsolvable always comes with its witness, and after Ctrl-C
-    there is no proof. `distances` are those of the task's quotient (`measure_task`), where they are known already.
+    `objective` "worst" minimises the largest cost over hypotheses, and then the mean as far as `search/least_mean.py`
+    gets, unless `least_mean` is False: any policy of the least worst cost will do then. `mean_is_least` of the result
+    says whether no policy of that worst cost has a lower mean. "expected" minimises the mean.
+    Means are under `weights`, one positive rational for each hypothesis (all equal if not given). Limits are in seconds
+    and bytes, of the search proper. The proof of the lower bound is written afterwards and may take longer than the
+    search: `prove` says whether "always", only "when solved", or "never". What is unsolvable always comes with its
+    witness, and after Ctrl-C there is no proof. `distances` are those of the task's quotient (`measure_task`), where
+    they are known already.
     """
     started, compiled_before = time.monotonic(), compiling_seconds()
     check_task(task)
     mean = objective == "expected"
-    if mean:
-        check_weights(task, weights)
-    elif weights is not None:
-        raise TaskError("weights were given, but worst costs do not depend on weights; ask for expected costs")
+    given = check_weights(task, weights)
     quotient = take_quotient(task)
     arena = build_arena(quotient.reduced, mean=mean, distances=distances)
     if is_pure(arena.start):
-        return answer_at_once(arena, quotient, objective, time.monotonic() - started)
-    merged = merge_weights(task, quotient, arena, weights) if mean else None
+        return answer_at_once(arena, quotient, given if mean else None, time.monotonic() - started)
+    merged = merge_weights(task, quotient, arena, given)
+    if mean and not fits(task, merged):
+        raise TaskError("the weights need too many bits once written over one denominator; use simpler ratios")
     search = Search(
         arena,
-        merged,
+        merged if mean else None,
         time_limit=time_limit,
         memory_limit=memory_limit,
         started=started,
@@ -81,18 +98,34 @@ def solve(
         unsolvable = solve(task, progress=progress, distances=distances)
         assert isinstance(unsolvable, Unsolvable)
         return replace(unsolvable, objective=objective)
-    return conclude(search, quotient, objective, why, prove)
+    solution = conclude(search, quotient, given if mean else None, why, prove)
+    if isinstance(solution, Solved) and least_mean and not mean and fits(task, merged):
+        policy, is_least = lower_mean(search.graph, merged)
+        solution = replace(solution, policy=policy.named(task), mean_is_least=is_least)
+    return with_mean(task, given, solution)
+
+
+def with_mean(task: Task, weights: Weights, solution: Solution) -> Solution:
+    """The result with the mean cost of its policy."""
+    if isinstance(solution, Solved):
+        costs = cost_by_hypothesis(task, solution.policy)
+        total = sum((w * c for w, c in zip(weights, costs, strict=True)), Fraction(0))
+        return replace(solution, mean=total / sum(weights))
+    return solution
 
 
 def conclude(
-    search: Search, quotient: Quotient, objective: Objective, why: StopReason | None, prove: Prove
+    search: Search, quotient: Quotient, weights: Weights | None, why: StopReason | None, prove: Prove
 ) -> Solution:
-    """The result of a search that has come to an end, or to a limit."""
+    """The result of a search that has come to an end, or to a limit; a mean has weights."""
+    objective: Objective = "worst" if weights is None else "expected"
     stats = search.stats()
     if search.lower == INFINITE:
         return Unsolvable(write_proof(search, quotient), stats, objective)
     wanted = prove == "always" or (prove == "when solved" and why is None)
-    proof = write_proof(search, quotient) if wanted and objective == "worst" and why != "interrupt" else None
+    proof: Proof | MeanProof | None = None
+    if wanted and why != "interrupt":
+        proof = write_proof(search, quotient) if weights is None else write_mean_proof(search, quotient, weights)
     lower, upper = search.interval()
     if upper is None:
         return Bounded(lower, None, None, proof, why or "time", stats, objective)
@@ -101,7 +134,7 @@ def conclude(
         # What was cut short may have improved a later step without having told the earlier ones.
         upper = max(cost_by_hypothesis(quotient.reduced, policy))
     if lower == upper:
-        return Solved(upper, policy, proof, stats, objective)
+        return Solved(upper, policy, proof, stats, objective, mean_is_least=objective == "expected")
     return Bounded(lower, upper, policy, proof, why or "time", stats, objective)
 
 
@@ -114,30 +147,44 @@ def write_proof(search: Search, quotient: Quotient) -> Proof:
     return Proof(rows, root, quotient.block, bound)
 
 
-def answer_at_once(arena: Arena, quotient: Quotient, objective: Objective, seconds: float) -> Solved:
+def write_mean_proof(search: Search, quotient: Quotient, weights: Weights) -> MeanProof:
+    """Weighted rows for the lower bound on the mean that the search has reached."""
+    rows, parts = MeanProver(search.graph).prove(search.lower)
+    # The search counts in the smallest integers of the same ratio.
+    unit = sum(weights, Fraction(0)) / sum(search.graph.start.values())
+    return MeanProof(
+        rows=rows,
+        parts=tuple((number, times * unit) for number, times in parts),
+        block=quotient.block,
+        bound=Fraction(search.lower, search.unit),
+        weights=weights,
+    )
+
+
+def answer_at_once(arena: Arena, quotient: Quotient, weights: Weights | None, seconds: float) -> Solved:
     """One label is possible, so nothing need be asked."""
     label = next(iter(arena.start))[0]
     policy = Automaton(action=(NOWHERE,), label=(label,), children=({},)).named(quotient.task)
-    proof = None if objective == "expected" else Proof((), None, quotient.block, Fraction(0))
-    return Solved(Fraction(0), policy, proof, SearchStats(seconds, 1, 0, 0, 0), objective)
-
-
-def check_weights(task: Task, weights: Sequence[Fraction] | None) -> None:
-    """Weights are one positive rational for each hypothesis."""
+    stats, zero = SearchStats(seconds, 1, 0, 0, 0), Fraction(0)
     if weights is None:
-        return
+        return Solved(zero, policy, Proof((), None, quotient.block, zero), stats, "worst", zero, True)
+    return Solved(zero, policy, MeanProof((), (), quotient.block, zero, weights), stats, "expected", zero, True)
+
+
+def check_weights(task: Task, weights: Sequence[Fraction] | None) -> Weights:
+    """Weights are one positive rational for each hypothesis; all equal if not given."""
+    if weights is None:
+        return (Fraction(1),) * task.num_hypotheses
     if len(weights) != task.num_hypotheses:
         raise TaskError(f"there are {len(weights)} weights for {task.num_hypotheses} hypotheses")
     for h, w in enumerate(weights):
         if w <= 0:
             raise TaskError(f"hypothesis {h} has weight {w}; a weight must be positive")
+    return tuple(Fraction(w) for w in weights)
 
 
-def merge_weights(
-    task: Task, quotient: Quotient, arena: Arena, weights: Sequence[Fraction] | None
-) -> dict[Member, int]:
+def merge_weights(task: Task, quotient: Quotient, arena: Arena, given: Weights) -> dict[Member, int]:
     """Integer weights, in the ratio of those given, of the members of the reduced task."""
-    given = [Fraction(w) for w in weights] if weights is not None else [Fraction(1)] * task.num_hypotheses
     unit = math.lcm(*(w.denominator for w in given))
     state_of = {int(c): s for s, c in enumerate(arena.class_of)}
     total: dict[Member, int] = {}
@@ -145,9 +192,11 @@ def merge_weights(
         c = int(quotient.hypothesis_class[h])
         member = (int(quotient.reduced.label[c]), state_of[int(quotient.reduced.state[c])])
         total[member] = total.get(member, 0) + int(w * unit)
-    # Smallest integers in the same ratio; a cost times a sum of weights must stay below the 62 bits of INFINITE.
+    # The smallest integers in the same ratio.
     common = math.gcd(*total.values())
-    costs, _ = task.integer_costs()
-    if sum(total.values()) // common * int(costs.max()) >= 2**42:
-        raise TaskError("the weights need too many bits once written over one denominator; use simpler ratios")
     return {member: w // common for member, w in total.items()}
+
+
+def fits(task: Task, merged: dict[Member, int]) -> bool:
+    """Whether sums of costs times weights stay below the 62 bits of INFINITE."""
+    return sum(merged.values()) * int(task.integer_costs()[0].max()) < 2**42

@@ -21,7 +21,7 @@ from ascertain.kernels.search.graph import (
 )
 from ascertain.kernels.search.greedy import LONGEST_WORD
 from ascertain.search.configuration import Arena, Member
-from ascertain.types import Action, IntArray, Reading
+from ascertain.types import Action, IntArray, LongArray, Reading
 
 NO_WEIGHTS = np.empty(0, dtype=np.int64)
 """In place of the weights of members where costs are worst costs, which do not depend on weights."""
@@ -72,12 +72,22 @@ class SearchGraph:
         """The node of an encoded configuration, for worst costs, or -1."""
         return find_node(self.data, self.mean, code, NO_WEIGHTS, len(code))[0]
 
-    def intern(self, configuration: Mapping[Member, int]) -> int:
-        """The node of a configuration, its members with their weights, added if it is new. It is not pure."""
+    def find(self, configuration: Mapping[Member, int]) -> int:
+        """The node of a configuration, its members with their weights, or -1."""
+        code, weights = self.encode(configuration)
+        return find_node(self.data, self.mean, code, weights, len(code))[0]
+
+    def encode(self, configuration: Mapping[Member, int]) -> tuple[IntArray, LongArray]:
+        """The members as ascending integers, and for mean costs their weights in the same order."""
         code, weights = self.arena.encode(configuration), NO_WEIGHTS
         if self.mean:
             ordered = sorted((s, label) for label, s in configuration)
             weights = np.array([configuration[label, s] for s, label in ordered], dtype=np.int64)
+        return code, weights
+
+    def intern(self, configuration: Mapping[Member, int]) -> int:
+        """The node of a configuration, its members with their weights, added if it is new. It is not pure."""
+        code, weights = self.encode(configuration)
         self.make_room(1, len(code))
         return intern_node(self.arena.tables, self.data, code, weights, len(code))
 

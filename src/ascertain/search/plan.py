@@ -7,32 +7,58 @@ nodes from the answers upwards, each kept once.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeAlias, TypeVar
+
 from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.search.configuration import Member, is_pure
 from ascertain.search.graph import SearchGraph
-from ascertain.types import Reading
+from ascertain.types import Action, Reading
 
-PlanNode = tuple[int, int, tuple[tuple[Reading, int], ...]]
+PlanNode: TypeAlias = tuple[int, int, tuple[tuple[Reading, int], ...]]
 """(action, label, children by reading)."""
-Weighted = frozenset[tuple[Member, int]]
+Weighted: TypeAlias = frozenset[tuple[Member, int]]
 """A configuration, its members with their weights, as a key."""
+Place = TypeVar("Place", bound=Hashable)
+"""Where a plan can be: a configuration, perhaps with what may still be spent."""
+Decision: TypeAlias = int | tuple[Action, dict[Reading, Place]]
+"""A label to answer, or an action and where each reading leads."""
 
 
 def read_policy(graph: SearchGraph) -> Automaton:
     """The policy that the plans of the graph describe from the start; the start has a finite upper bound."""
-    return _Reader(graph).read()
+
+    def decide(here: Weighted) -> Decision[Weighted]:
+        members = dict(here)
+        if is_pure(members):
+            return next(iter(members))[0]
+        action = planned_action(graph, members)
+        return action, {y: frozenset(left.items()) for y, left in graph.branch(members, action).items()}
+
+    return write_policy(frozenset(graph.start.items()), decide)
 
 
-class _Reader:
-    """Turns configurations into decisions, deepest first, without recursion: plans can be long."""
+def planned_action(graph: SearchGraph, members: dict[Member, int]) -> Action:
+    """What the plans of the graph do in a configuration that is not pure."""
+    if len(members) == 2:
+        return graph.arena.first_action(*members)
+    return int(graph.data.plan[graph.intern(members)])
 
-    def __init__(self, graph: SearchGraph) -> None:
-        self.graph = graph
+
+def write_policy(start: Place, decide: Callable[[Place], Decision[Place]]) -> Automaton:
+    """The policy that decides so, from this place on; no place leads back to itself."""
+    return _Writer(decide).write(start)
+
+
+class _Writer(Generic[Place]):
+    """Turns places into decisions, deepest first, without recursion: plans can be long."""
+
+    def __init__(self, decide: Callable[[Place], Decision[Place]]) -> None:
+        self.decide = decide
         self.number: dict[PlanNode, int] = {}
-        self.made: dict[Weighted, int] = {}
+        self.made: dict[Place, int] = {}
 
-    def read(self) -> Automaton:
-        start = frozenset(self.graph.start.items())
+    def write(self, start: Place) -> Automaton:
         stack = [start]
         while stack:
             here = stack[-1]
@@ -40,17 +66,13 @@ class _Reader:
                 stack.pop()
         return self.automaton(self.made[start])
 
-    def make(self, here: Weighted, stack: list[Weighted]) -> bool:
-        """Make the decision for a configuration if its branches are made; otherwise put those on the stack."""
-        members = dict(here)
-        if is_pure(members):
-            self.made[here] = self.keep((NOWHERE, next(iter(members))[0], ()))
+    def make(self, here: Place, stack: list[Place]) -> bool:
+        """Make the decision for a place if its branches are made; otherwise put those on the stack."""
+        decision = self.decide(here)
+        if isinstance(decision, int):
+            self.made[here] = self.keep((NOWHERE, decision, ()))
             return True
-        if len(members) == 2:
-            action = self.graph.arena.first_action(*members)
-        else:
-            action = int(self.graph.data.plan[self.graph.intern(members)])
-        branches = {y: frozenset(left.items()) for y, left in self.graph.branch(members, action).items()}
+        action, branches = decision
         missing = [after for after in branches.values() if after not in self.made]
         if missing:
             stack.extend(missing)

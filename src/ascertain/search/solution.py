@@ -7,6 +7,11 @@ row, which must be contained in what is left of this one after that action and t
 least this bound less the cost of the action. No move is needed where the bound is at most the cost of the action, nor
 in a row in which two members share a state and differ in label: nothing settles it. Every row holds at least two
 labels. The theorem and its proof are in `ascertain_check/claims/lower.py`, which replays a proof on the original task.
+
+A proof about a mean has weighted rows. A row names for an action any number of *parts*, (reading, row, t): a row, t
+times. Its bound must be at most the cost of the action times its weight plus the sum of t times the bounds of the
+parts. What is left after a reading must hold the parts named for it: t times their weights are together at most its
+weights. A member of weight 0 costs nothing, but has to be told apart (`ascertain_check/claims/lower_expected.py`).
 """
 
 from __future__ import annotations
@@ -75,15 +80,52 @@ class Proof(Shown):
 
 
 @final
+@dataclass(frozen=True)
+class MeanRow:
+    """A row of a proof about a mean: members are (label, class, weight)."""
+
+    members: tuple[tuple[int, int, int], ...]
+    bound: Fraction | None
+    """None stands for infinity: nothing settles the members."""
+    moves: Mapping[Action, tuple[tuple[Reading, int, int], ...]]
+    """`moves[a]` are the parts named for action a: reading, number of a row, and how many times it is taken."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MeanProof(Shown):
+    """Why the mean cost cannot be lower than `bound`."""
+
+    rows: tuple[MeanRow, ...]
+    parts: tuple[tuple[int, Fraction], ...]
+    """Parts of the hypotheses: the number of a row, and how many times it is taken. The sum of times the bounds is the
+    bound times the sum of the weights."""
+    block: IntArray
+    """`block[s]` is the class of the original state s; labels of rows are renamed."""
+    bound: Fraction
+    weights: tuple[Fraction, ...]
+    """Of the hypotheses of the original task."""
+
+    def shown(self) -> Mapping[str, object]:
+        return {"bound": self.bound, "rows": len(self.rows)}
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class Solved(Shown):
-    """The optimum, a policy on the original task that attains it, and, for worst costs, why nothing is cheaper."""
+    """The optimum, a policy on the original task that attains it, and why nothing is cheaper."""
 
     cost: Fraction
     policy: Automaton
-    proof: Proof | None
+    proof: Proof | MeanProof | None
+    """None where no proof was wanted."""
     stats: SearchStats
     objective: Objective = "worst"
+    mean: Fraction | None = None
+    """The mean cost of the policy under the weights."""
+    mean_is_least: bool = False
+    """Whether no policy of the least worst cost (or, where the mean is minimised, none at all) has a lower mean. Of
+    worst costs this is the search's word: the proof is about the worst cost."""
 
     def shown(self) -> Mapping[str, object]:
         return {"cost": self.cost, "objective": self.objective, "policy": repr(self.policy)}
@@ -117,8 +159,8 @@ class Bounded(Shown):
     """None when no policy has been found."""
     policy: Automaton | None
     """Attains `upper`."""
-    proof: Proof | None
-    """Why the cost cannot be below `lower`, for worst costs."""
+    proof: Proof | MeanProof | None
+    """Why the cost cannot be below `lower`; None where no proof was wanted, or after Ctrl-C."""
     why: StopReason
     stats: SearchStats
     objective: Objective = "worst"

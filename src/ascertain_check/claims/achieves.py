@@ -60,14 +60,20 @@ def check_achieves(task: Task, claim: Object) -> str:
 def check_achieves_expected(task: Task, claim: Object) -> str:
     data = read_object(claim, "claim cost weights policy", "the claim 'achieves-expected'")
     limit = read_rational(data["cost"], "cost")
-    weights = [read_rational(w, "a weight") for w in read_list(data["weights"], "weights", len(task.hypotheses))]
-    if not all(weights):
-        raise Malformed("a weight must be positive")
+    weights = read_weights(task, data["weights"])
     nodes = read_policy(task, data["policy"])
     total = sum((w * walk(task, nodes, h) for h, w in enumerate(weights)), Fraction(0))
     if total > limit * sum(weights):
         raise Refuted(f"the mean cost is more than {limit}")
     return f"the policy settles the question at a mean cost of at most {limit}"
+
+
+def read_weights(task: Task, value: object) -> list[Fraction]:
+    """A positive weight for each hypothesis."""
+    weights = [read_rational(w, "a weight") for w in read_list(value, "weights", len(task.hypotheses))]
+    if not all(weights):
+        raise Malformed("a weight must be positive")
+    return weights
 
 
 def read_policy(task: Task, value: object) -> list[Ask | Answer]:

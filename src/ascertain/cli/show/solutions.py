@@ -27,6 +27,20 @@ def exit_code(settled: Settled) -> int:
     return 130 if settled.stopped_by == "interrupt" else EXIT[settled.status]
 
 
+def say_cost(settled: Settled) -> str:
+    """What the experiment that was found costs, and how much of that is proved."""
+    facts = settled.facts()
+    objective, upper = facts["objective"], facts["upper"]
+    if settled.status == "bounded" or not settled.is_optimal:
+        proved = facts["proved_lower"]
+        below = f"lower bound {facts['lower']}" + ("" if proved == facts["lower"] else ", computed and not proved")
+        found = "no experiment found" if upper == "inf" else f"best found: {objective} cost {upper}"
+        return f"{found}; {below}"
+    if objective == "expected":
+        return f"optimal expected cost {upper}"
+    return f"optimal worst cost {upper}, mean {facts['mean']}" + ("" if facts["mean_is_least"] else " (best found)")
+
+
 def print_policy(settled: Settled) -> None:
     """The tree of the policy, when it fits."""
     from rich.console import Console

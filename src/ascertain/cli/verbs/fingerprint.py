@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -27,6 +27,10 @@ def command(
             "--transcript", metavar="LOG", help="Say which machines explain this log instead (command,reading)."
         ),
     ] = None,
+    objective: Annotated[
+        Literal["worst", "expected"],
+        typer.Option("--objective", help="Minimise the worst cost (and then the mean), or the mean over machines."),
+    ] = "worst",
     certificate: CertificateFile = None,
     draw: Drawing = None,
     time: TimeLimit = None,
@@ -56,7 +60,9 @@ def command(
         raise typer.Exit(0 if len(explained.classes) == 1 else 3)
     with bounds_closing_in() as progress:
         prove = "always" if certificate is not None else "when solved"
-        found = fingerprint(models, reset_cost=cost, time_limit=time, progress=progress, prove=prove)
+        found = fingerprint(
+            models, reset_cost=cost, objective=objective, time_limit=time, progress=progress, prove=prove
+        )
     save_certificate(certificate, found.settled, NOT_PROVED)
     save_drawing(draw, found.settled, "fingerprint")
     print_json("fingerprint", found.facts()) if as_json else _print(found)
@@ -65,16 +71,16 @@ def command(
 
 def _print(found: Fingerprinted) -> None:
     from ascertain.cli.show.output import print_line, print_table, print_verdict
-    from ascertain.cli.show.solutions import print_policy
+    from ascertain.cli.show.solutions import print_policy, say_cost
 
-    settled, facts = found.settled, found.facts()
+    settled = found.settled
     labels = settled.task.labels
     rows = [(label, len(names), ", ".join(names)) for label, names in zip(labels, found.classes, strict=True)]
     print_table("classes that can be told apart", rows, ("class", "size", "machines"))
-    if facts["lower"] == facts["upper"]:
-        print_line(f"optimal worst cost {facts['upper']}, mean {facts['expected'] or 'none'} over machines")
+    if settled.status == "unsolvable":
+        print_line("unsolvable: no experiment tells all classes apart")
     else:
-        print_line(f"{facts['lower']} <= optimal worst cost <= {facts['upper']}")
+        print_line(f"{say_cost(settled)} over machines")
     if settled.policy is not None:
         print_policy(settled)
         if settled.policy.depth:

@@ -24,7 +24,10 @@ def command(
     ] = None,
     objective: Annotated[
         Literal["worst", "expected"],
-        typer.Option("--objective", help="Minimise the worst cost, or the mean under the weights of the problem file."),
+        typer.Option(
+            "--objective",
+            help="Minimise the worst cost (and then the mean), or the mean, under the weights of the problem file.",
+        ),
     ] = "worst",
 ) -> None:
     """Find the cheapest experiment that settles the problem, and prove that none is cheaper.
@@ -62,9 +65,9 @@ def command(
 
 def _print(settled: Settled, problem: Path) -> None:
     from ascertain.cli.show.output import print_line, print_verdict, shorten
-    from ascertain.cli.show.solutions import print_policy
+    from ascertain.cli.show.solutions import print_policy, say_cost
 
-    facts, policy = settled.facts(), settled.policy
+    policy = settled.policy
     stats = settled.solution.stats
     seconds = f"{stats.seconds - stats.compiling_seconds:.2f} s"
     if stats.compiling_seconds >= 0.01:
@@ -77,13 +80,13 @@ def _print(settled: Settled, problem: Path) -> None:
             among = f"Already these {len(settled.unsettled)} states cannot be settled among themselves"
             print_line(f"{among}: {shorten(settled.unsettled)}.")
     elif settled.status == "bounded":
-        print_line(f"{problem}: {facts['lower']} <= optimal {facts['objective']} cost <= {facts['upper']}")
+        print_line(f"{problem}: {say_cost(settled)}")
         print_line(f"Undecided: stopped by {settled.stopped_by} after {seconds}.")
         if policy is not None:
             print_policy(settled)
     else:
         assert policy is not None
-        print_line(f"{problem}: optimal {facts['objective']} cost {facts['upper']}")
+        print_line(f"{problem}: {say_cost(settled)}")
         print_policy(settled)
         print_line(f"{policy.size} nodes, depth {policy.depth}; found in {seconds}.")
     if settled.verdict is not None:
