@@ -18,12 +18,15 @@ from ascertain.bank.operation import Operation
 from ascertain.certificate.claims.run import run_claim
 from ascertain.certificate.write import write_certificate
 from ascertain.drawing.shown import Listing, Shown
-from ascertain.errors import FileError, TaskError
+from ascertain.errors import FileError, PlantFault, TaskError
+from ascertain.live.deadline import Deadline, as_deadline
 from ascertain.live.faults import FaultPolicy, Heard, fault_kind
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
-from ascertain.live.resume import Resumed, begin_run
+from ascertain.live.resume import Resumed, begin_run, committed_probing
 from ascertain.live.session import Run, resume_plant, run_session
+from ascertain.live.speculation import SpeculativeBank
+from ascertain.observer.banks import OperationBank
 from ascertain.observer.settings import PolicyName
 from ascertain.observer.staged import Observer, View
 from ascertain.pipeline import Tell, ignore
@@ -93,6 +96,7 @@ class Observed(Shown):
             "verdict": None if verdict is None else "certified" if self.is_certified else "abstained",
             "label": verdict.label if isinstance(verdict, Certified) else None,
             "reason": verdict.reason if isinstance(verdict, Abstained) else None,
+            "cause": run.cause,
             "current_state": None if current is None else model.name_state(current),
             "readings": counters.readings,
             "actions": counters.actions,
@@ -137,6 +141,8 @@ def observe(
     watch: Watch | None = None,
     note: Tell = ignore,
     dry_run: bool = False,
+    deadline: float | Deadline | None = None,
+    speculate: bool = False,
 ) -> Observed:
     """Run the experiment that settles the problem on a plant, and answer or abstain.
 
@@ -150,32 +156,56 @@ def observe(
     the first missing reading ends in an abstention. A plant of another name than `identity` is refused. `approve` is
     asked before each action, `ask` for the readings of a plant that a person plays, `watch` is shown every step, and
     `note` hears warnings. A dry run sends nothing and says what the next action would be.
+
+    With a `deadline` the run abstains when so many seconds have passed, also while it compiles or waits for the plant;
+    a run that is resumed has its own. With `speculate` the bank is compiled in another process while readings are
+    taken; the answer is the same, and a fallback is not waited for as long.
     """
     if resume and journal is None:
         raise TaskError("--resume needs --journal FILE, the journal to go on with")
     if resume and journal is not None and not Path(journal).exists():
         raise FileError(f"{journal}: there is no such journal to resume; leave --resume out to begin one")
     posed = as_problem(problem)
-    settings, make_bank = pose_observer(
-        posed,
-        nominal=nominal,
-        operation=operation,
-        policy=policy,
-        alpha=alpha,
-        probing=probing,
-        budget=budget,
-    )
-    for warning in _list_warnings(settings.question):
-        note(warning)
+    limit = as_deadline(posed.observe.deadline if deadline is None else deadline)
     with ExitStack() as stack:
-        recorder = Notebook() if journal is None or (dry_run and not resume) else stack.enter_context(Journal(journal))
-        begun = begin_run(recorder, settings, make_bank, resume=resume)
+        resumed = stack.enter_context(Journal(journal)) if resume and journal is not None else None
+        committed = None if resumed is None else committed_probing(resumed.records, posed.question)
+        settings, make_bank = pose_observer(
+            posed,
+            nominal=nominal,
+            operation=operation,
+            policy=policy,
+            alpha=alpha,
+            probing=probing or posed.observe.probing or committed,
+            budget=budget,
+        )
+        for warning in _list_warnings(settings.question):
+            note(warning)
+        background = None
+        if speculate and isinstance(make_bank, OperationBank):
+            make_bank = background = stack.enter_context(SpeculativeBank(make_bank))
+        elif speculate:
+            note("there is nothing to speculate on: the problem has no operation whose bank would have to be compiled")
+        recorder = resumed or Notebook()
+        if journal is not None and not (resume or dry_run):
+            recorder = stack.enter_context(Journal(journal))
+        begun = begin_run(recorder, settings, make_bank, resume=resume, deadline=limit)
+        if limit.is_over and begun.observer.verdict is None:
+            begun = begun.out_of_time(limit)
+        if background is not None and not dry_run and begun.may_fall_back:
+            background.begin()
         device = None
-        if not dry_run and (begun.commitment is not None or begun.observer.verdict is None):
-            if isinstance(plant, str):
-                plant = open_plant(plant, posed, timeout=timeout, run=_name_run(recorder), ask=ask)
-                stack.callback(plant.close)
-            device = _greet(as_plant(plant), begun, identity)
+        if not dry_run and begun.meets_plant:
+            try:
+                if isinstance(plant, str):
+                    patience = min(timeout, limit.left or timeout)
+                    plant = open_plant(plant, posed, timeout=patience, run=_name_run(recorder), ask=ask)
+                    stack.callback(plant.close)
+                device = _greet(as_plant(plant), begun, identity)
+            except PlantFault:
+                if not limit.is_over:
+                    raise
+                begun = begun.out_of_time(limit)
         run = run_session(
             begun.observer,
             device or ReplayedPlant((), "nothing is sent"),
@@ -188,6 +218,7 @@ def observe(
             dry_run=dry_run,
             watch=None if watch is None or device is None else lambda seen, heard: watch(_look(seen, heard)),
             policy=FaultPolicy(retries, strict),
+            deadline=limit,
         )
         checked = None if certificate is None else _certify(certificate, run, recorder, note)
     truth, right = _compare(run, device)
@@ -226,7 +257,7 @@ def _look(observer: Observer, heard: Heard | None) -> Moment:
     """What is shown of a step."""
     if heard is None:
         return Moment(None, observer.view)
-    if heard.outcome == "failure":
+    if heard.outcome in ("failure", "cut short"):
         return Moment(f"the plant: {heard.faults[0]}", observer.view)
     model, last = observer.settings.model, observer.transcript[-1]
     result = model.readings[last.reading] if last.reading is not None else heard.outcome

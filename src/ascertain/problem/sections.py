@@ -50,10 +50,12 @@ class ObserveSection:
     threshold: Fraction = Fraction(100)
     """lambda of readwise switching."""
     probing: str | None = None
-    """How actions are chosen; None: planned on a machine without noise, separating on one with it, where looking in
-    turn may never tell states apart, and round-robin on a Boolean plant."""
+    """How actions are chosen; None: look-ahead on a Boolean plant, planned on a machine without noise, separating on
+    one with it, where looking in turn may never tell states apart."""
     limits: Mapping[str, int] | None = None
     """How often each action may be used; actions that are not named, without limit."""
+    deadline: float | None = None
+    """The most seconds of a run, of each part of it that is resumed; None: no limit."""
     nominal_budget: int | None = None
     """The most actions of the nominal stage, after which the fallback begins; None: no limit of its own."""
     nominal_share: Fraction = Fraction(1, 2)
@@ -135,6 +137,13 @@ def _threshold(section: Mapping[str, Any], key: str, where: str) -> Fraction:
     return value
 
 
+def _seconds(section: Mapping[str, Any], key: str, where: str) -> float:
+    value = read_rational(section, key, where.strip())
+    if not 0 < value <= MAX_NUMBER:
+        raise TaskError(f"{where}{key}: {value} is not understood; write seconds, more than 0")
+    return float(value)
+
+
 def _inside(section: Mapping[str, Any], key: str, where: str) -> Fraction:
     value = read_probability(section, key, where.strip())
     if value == 0:
@@ -150,6 +159,7 @@ def _limits(section: Mapping[str, Any], key: str, where: str) -> dict[str, int]:
 _OBSERVE: Mapping[str, Callable[[Mapping[str, Any], str, str], Any]] = {
     "nominal": _text,
     "budget": _number,
+    "deadline": _seconds,
     "policy": lambda section, key, where: read_one_of(section, key, POLICIES, where),
     "threshold": _threshold,
     "probing": lambda section, key, where: read_one_of(section, key, tuple(PROBING.words()), where),

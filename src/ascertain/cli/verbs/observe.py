@@ -36,6 +36,12 @@ def command(
         typer.Option("--probing", metavar="NAME", help="Next action: look-ahead, planned, round-robin or separating."),
     ] = None,
     budget: Annotated[int | None, typer.Option("--budget", min=0, metavar="N", help="The most actions.")] = None,
+    deadline: Annotated[
+        float | None, typer.Option("--deadline", metavar="S", help="Abstain when so many seconds have passed.")
+    ] = None,
+    speculate: Annotated[
+        bool, typer.Option("--speculate", help="Compile the bank while reading, in another process.")
+    ] = False,
     journal: Annotated[
         Path | None, typer.Option("--journal", metavar="FILE", help="Keep a journal that outlives a crash.")
     ] = None,
@@ -100,6 +106,8 @@ def command(
             watch=watch,
             note=note,
             dry_run=dry_run,
+            deadline=deadline,
+            speculate=speculate,
         )
     print_json("observe", observed.facts()) if as_json else _print(observed, dry_run)
     if observed.certificate not in {None, "VERIFIED"}:
