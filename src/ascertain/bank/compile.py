@@ -34,6 +34,8 @@ class Compiler:
 
     name: str
     compile: CompileFunction
+    first_shells: int | None = None
+    """How many first shells it gives where it is not said how many; None: all of them."""
 
 
 COMPILERS: Registry[Compiler] = Registry(

@@ -17,7 +17,7 @@ import numpy as np
 from ascertain.bank.candidates import Compiled, CompileStats
 from ascertain.bank.compile import DEFAULT_COMPILER, compile_bank, find_compiler
 from ascertain.bank.operation import Operation
-from ascertain.bank.shells import bank_shells
+from ascertain.bank.shells import KeptShells, bank_shells
 from ascertain.bank.weights import DEFAULT, Weighting
 from ascertain.errors import AscertainError, TaskError
 from ascertain.interruption import OutOfTime
@@ -79,7 +79,7 @@ class OperationBank:
         self,
         operation: Operation,
         compiler: str = DEFAULT_COMPILER,
-        shells: int | None = None,
+        shells: int | KeptShells | None = None,
         *,
         weighting: Weighting = DEFAULT,
         against: str | None = None,
@@ -87,7 +87,12 @@ class OperationBank:
         for name in (compiler, against):
             if name is not None:
                 find_compiler(name)  # a wrong name is refused now, not when the run has begun
-        self._operation, self._compiler, self._shells = operation, compiler, shells
+        if not isinstance(shells, KeptShells):
+            shells = KeptShells() if shells is None else KeptShells(shells, "number")
+        self._operation, self._compiler, self._shells = operation, compiler, shells.number
+        first = find_compiler(compiler).first_shells
+        self.kept = KeptShells(first, "compiler") if shells.number is None and first is not None else shells
+        """How many shells the bank keeps, and what says so."""
         self._weighting, self._against = weighting, against
         self.report: CompileReport | None = None
         """What compiling took; None before it is done."""

@@ -14,7 +14,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeAlias, final
 
+from ascertain.bank.calibration_file import Calibration
 from ascertain.bank.operation import Operation
+from ascertain.bank.shells import KeptShells
 from ascertain.certificate.claims.run import run_claim
 from ascertain.certificate.write import write_certificate
 from ascertain.drawing.shown import Listing, Shown
@@ -74,6 +76,8 @@ class Observed(Shown):
     """Whether the answer is true of a simulated plant; None without an answer, or where nothing is true of it."""
     certificate: str | None
     """What the checker says of the certificate; None where none was written."""
+    shells: KeptShells | None = None
+    """How many shells the bank keeps, and what says so; None where no operation went before."""
 
     def shown(self) -> Mapping[str, object]:
         truth = {"truth": self.truth, "right": self.right, "certificate": self.certificate}
@@ -104,6 +108,7 @@ class Observed(Shown):
             "alpha": fraction_text(observer.settings.alpha),
             "policy": observer.settings.policy,
             "stage": observer.stage,
+            "shells": None if self.shells is None else self.shells.facts(),
             "events": [asdict(event) for event in observer.events],
             "transcript": [
                 [model.actions[s.action], None if s.reading is None else model.readings[s.reading], s.certain]
@@ -129,6 +134,7 @@ def observe(
     alpha: Fraction | int | str | None = None,
     probing: str | None = None,
     budget: int | None = None,
+    shells: int | Calibration | None = None,
     journal: str | Path | None = None,
     resume: bool = False,
     certificate: str | Path | None = None,
@@ -149,8 +155,9 @@ def observe(
     `problem` is a question made in Python, a problem, or the name of a problem file. `nominal` names the state that the
     plant should be in, `operation` is what went before; without them all hypotheses are alike. `plant` is a text such
     as "simulated:7" or "exec:python plant.py" (`problem.plants` lists the kinds), or anything that has `send`.
-    `policy`, `alpha`, `probing` and `budget` go before what the problem file says. With a `journal` the run outlives a
-    crash, and `resume` goes on where it ends. An answer is certified in the file `certificate`.
+    `policy`, `alpha`, `probing`, `budget` and `shells` go before what the problem file says. Of the bank so many
+    `shells` are kept, or as many as a calibration says; without either, all. With a `journal` the run outlives a crash,
+    and `resume` goes on where it ends. An answer is certified in the file `certificate`.
 
     A plant may take `timeout` seconds to answer and is asked again `retries` times where that is safe; with `strict`
     the first missing reading ends in an abstention. A plant of another name than `identity` is refused. `approve` is
@@ -178,7 +185,9 @@ def observe(
             alpha=alpha,
             probing=probing or posed.observe.probing or committed,
             budget=budget,
+            shells=shells,
         )
+        kept = make_bank.kept if isinstance(make_bank, OperationBank) else None
         for warning in _list_warnings(settings.question):
             note(warning)
         background = None
@@ -222,7 +231,7 @@ def observe(
         )
         checked = None if certificate is None else _certify(certificate, run, recorder, note)
     truth, right = _compare(run, device)
-    return Observed(run, None if device is None else device.name, truth, right, checked)
+    return Observed(run, None if device is None else device.name, truth, right, checked, kept)
 
 
 def _list_warnings(question: AbstractQuestion) -> list[str]:

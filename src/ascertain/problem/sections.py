@@ -66,7 +66,9 @@ class ObserveSection:
     """The most actions of which it may be unknown whether they ran."""
     compiler: str = DEFAULT_COMPILER
     shells: int | None = None
-    """How many shells the bank keeps; None: all of them."""
+    """How many shells the bank keeps; None: as the calibration says, or all of them."""
+    calibration: str | None = None
+    """The file of a calibration that says how many, beside the problem file; None: there is none."""
 
 
 def read_operation(path: Path, section: dict[str, Any]) -> OperationSection:
@@ -93,6 +95,8 @@ def read_operation(path: Path, section: dict[str, Any]) -> OperationSection:
 def read_observe(section: dict[str, Any]) -> ObserveSection:
     """The section [observe] of a problem file; what it does not say is as documented."""
     check_keys("[observe] ", section, tuple(_OBSERVE))
+    if "shells" in section and "calibration" in section:
+        raise TaskError("[observe] shells and calibration both say how many shells are kept; leave one of them out")
     return ObserveSection(**{key: read(section, key, "[observe] ") for key, read in _OBSERVE.items() if key in section})
 
 
@@ -170,5 +174,6 @@ _OBSERVE: Mapping[str, Callable[[Mapping[str, Any], str, str], Any]] = {
     "doublings": _number,
     "compiler": lambda section, key, where: read_one_of(section, key, compiler_names(), where),
     "shells": lambda section, key, where: _number(section, key, where, low=1),
+    "calibration": _text,
 }
 """The keys of [observe], which are the fields of `ObserveSection`, and how each is read."""
