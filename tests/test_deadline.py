@@ -292,8 +292,7 @@ def test_what_is_replaced_in_a_deadline_begins_anew() -> None:
 
 
 def test_a_plan_that_time_has_cut_short_is_not_followed() -> None:
-    leak = read_problem(ROOT / "examples" / "valve" / "leak.toml").listed
-    assert leak is not None
+    leak = read_problem(ROOT / "examples" / "valve" / "leak.toml").task
     left = iter([1000.0, 1000.0, 0.0])
     with limited(lambda: next(left), OVER), pytest.raises(OutOfTime, match=OVER):
         PlannedProbing(leak)

@@ -118,6 +118,10 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     missing = copy_press(tmp_path, "").with_name("press.toml")
     missing.write_text(PRESS.read_text() + '\n[observe]\ncalibration = "nowhere.json"\n')
     assert "nowhere.json" in run(missing, code=2).stderr
+    for key in ('\n[observe]\ncalibration = "\\u0000"\n', None):
+        text = PRESS.read_text() + key if key else PRESS.read_text().replace("press.csv", "\\u0000")
+        missing.write_text(text)
+        assert "internal" not in run(missing, code=2).stderr
 
 
 def test_a_truth_that_is_always_the_nominal_keeps_a_shell_all_the_same() -> None:

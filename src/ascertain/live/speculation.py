@@ -34,7 +34,7 @@ class SpeculativeBank:
         try:
             self._worker = CompileWorker()
             self._worker.begin(self._make_bank)
-        except (AscertainError, OSError, *NOT_SENT):
+        except (AscertainError, OSError, ValueError, *NOT_SENT):  # Windows hands no descriptors over: ValueError
             self.close()
 
     def __call__(self) -> Bank:
