@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ascertain.bank.candidates import Compiled
-from ascertain.bank.compile import COMPILERS, Compiler, find_compiler
+from ascertain.bank.compile import COMPILERS, Compiler, compile_bank, find_compiler
 from ascertain.bank.operation import Operation
 from ascertain.cli.main import build
 from ascertain.errors import DeadlineError, PlantFault, TaskError
@@ -32,6 +32,7 @@ from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import Late, Missing
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.problem.observer import pose_observer
+from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import Problem, read_problem
 from ascertain.types import Progress
 from tests.conftest import ROOT
@@ -296,3 +297,14 @@ def test_a_plan_that_time_has_cut_short_is_not_followed() -> None:
     left = iter([1000.0, 1000.0, 0.0])
     with limited(lambda: next(left), OVER), pytest.raises(OutOfTime, match=OVER):
         PlannedProbing(leak)
+
+
+@pytest.mark.parametrize("compiler", ["merging", "exhaustive", "direct"])
+def test_every_compiler_looks_at_the_time_now_and_then(compiler: str) -> None:
+    operation = pose_operation(read_problem(PRESS))
+    # Nine logs one after the other, with eight replacements: to follow every path would take months.
+    many = {name: getattr(operation, name).repeat(9) for name in ("sent", "readings", "trusted")}
+    clock = Clock(step=6.0)
+    with Deadline(10, clock).limit(), pytest.raises(OutOfTime, match=OVER):
+        compile_bank(replace(operation, **many, max_replaced=8), compiler)
+    assert clock.now == 18  # when it began, in time, and too late
