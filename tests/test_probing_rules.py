@@ -14,7 +14,10 @@ from ascertain.cli.main import build
 from ascertain.errors import AscertainError
 from ascertain.evidence.probing import AbstractRule
 from ascertain.evidence.worlds import AbstractWorld
+from ascertain.live.journal import Journal
 from ascertain.observer.probing import PROBING, ProbingRule
+from ascertain.problem.observer import pose_observer
+from ascertain.problem.problem import read_any_problem, read_problem
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import Action
 from tests.conftest import ROOT
@@ -86,3 +89,73 @@ def test_a_rule_says_whom_it_serves_and_a_name_is_taken_once(last: ProbingRule, 
     problem.write_text('[task]\nactions = ["look"]\n' + LAMP.read_text().replace('"press the switch" = 2', ""))
     done = CliRunner().invoke(build(), ["observe", str(problem), "--plant", "simulated:3", "--probing", "last"])
     assert done.exit_code == 2 and "last is for questions with a choice of actions; use separating" in done.stderr
+
+
+PLANT = """
+[model]
+bits = {bits}
+flip = "1/50"
+{commands}
+[task]
+hypotheses = {listed}
+[risk]
+alpha = "1/1000"
+"""
+
+
+def write_plant(folder: Path, bits: int, extra: str = "") -> Path:
+    """A plant of so many bits, each of which can be read, and a list of four states."""
+    names = [f"b{i}" for i in range(bits)]
+    commands = [f'[[model.command]]\nname = "read {name}"\ngates = []\ntap = "{name}"\n' for name in names[:8]]
+    listed = [format(z, f"0{bits}b") for z in (0, 1, 6, 0b10100000)]
+    path = folder / "plant.toml"
+    path.write_text(PLANT.format(bits=json.dumps(names), commands="".join(commands), listed=json.dumps(listed)) + extra)
+    return path
+
+
+@pytest.mark.parametrize("bits", [8, 40, 64])
+def test_boolean_plants_of_any_size_are_probed_by_look_ahead(bits: int, tmp_path: Path) -> None:
+    problem = write_plant(tmp_path, bits)
+    settings, _ = pose_observer(read_problem(problem))
+    assert settings.probing == "look-ahead"
+    facts = observe(problem, code=0)
+    assert facts["right"] is True
+    assert facts["readings"] < observe(problem, "--probing", "round-robin", code=0)["readings"]
+
+
+@pytest.mark.parametrize(
+    ("problem", "rule"),
+    [("valve/leak.toml", "planned"), ("plants/lamp.toml", "separating"), ("tiger/where.toml", "separating")],
+)
+def test_machines_are_probed_by_plan_or_by_separation(problem: str, rule: str) -> None:
+    assert pose_observer(read_any_problem(ROOT / "examples" / problem))[0].probing == rule
+
+
+def test_a_run_keeps_the_rule_that_it_was_begun_with(tmp_path: Path) -> None:
+    problem, journal = write_plant(tmp_path, 8), tmp_path / "run.journal"
+    whole = observe(problem, "--probing", "round-robin", code=0)
+    assert whole["transcript"] != observe(problem, code=0)["transcript"]
+    observe(problem, "--probing", "round-robin", "--journal", str(journal), code=0)
+    with Journal(journal) as kept:
+        records = kept.records
+    cut = tmp_path / "cut.journal"
+    with Journal(cut) as kept:
+        for record in records[:7]:
+            kept.append(record)
+    # Whoever names another rule, on the command line or in the file, is refused as before.
+    named = write_plant(tmp_path, 8, '[observe]\nprobing = "separating"\n')
+    for words in ((str(problem), "--probing", "look-ahead"), (str(named),)):
+        done = CliRunner().invoke(
+            build(), ["observe", *words, "--plant", "simulated:3", "--journal", str(cut), "--resume"]
+        )
+        assert done.exit_code == 2 and "committed to something else (settings)" in done.stderr
+    write_plant(tmp_path, 8)
+    again = observe(problem, "--journal", str(cut), "--resume", code=0)
+    assert again["transcript"] == whole["transcript"]
+    with Journal(cut) as kept:
+        assert kept.records == records
+    # A journal of another problem is refused as that, also where its rule does not serve this one.
+    done = CliRunner().invoke(
+        build(), ["observe", str(LAMP), "--plant", "simulated:3", "--journal", str(cut), "--resume"]
+    )
+    assert done.exit_code == 2 and "another problem" in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
-from ascertain.errors import TaskError
+from ascertain.errors import LimitError
+from ascertain.live.compile_worker import CompileWorker
+from ascertain.observer.banks import OperationBank
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
 from ascertain_paper.studies.comparison import Comparison
@@ -30,7 +33,6 @@ from ascertain_paper.studies.speculation.timeline import (
     spend,
     spend_all,
 )
-from ascertain_paper.studies.speculation.worker import CompileWorker
 from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import load_testbed
 from tests.reference.timeline import Deed, play
@@ -117,8 +119,8 @@ def test_the_process_compiles_what_is_compiled_here(worker: CompileWorker) -> No
     logged = testbed.logged(testbed.draw(speculation_slots(testbed)[0]))
     compiled = compile_bank(logged)
     for compiler in speculation.COMPILERS:
-        worker.begin(logged, compiler)
-        bank, spent_us = worker.result()
+        worker.begin(OperationBank(logged, compiler))
+        bank, _, spent_us = worker.result()
         assert bank == bank_shells(compiled, compiled.num_shells)
         assert spent_us > 0
 
@@ -126,20 +128,20 @@ def test_the_process_compiles_what_is_compiled_here(worker: CompileWorker) -> No
 def test_a_compilation_can_be_stopped_and_another_begun(worker: CompileWorker) -> None:
     testbed = load_testbed("small")
     logged = testbed.logged(testbed.draw(speculation_slots(testbed)[0]))
-    worker.begin(logged, "exhaustive")
+    worker.begin(OperationBank(logged, "exhaustive"))
     whole = worker.result()
     for _ in range(5):  # whether it is stopped halfway or came to its end first, the next answer is the next one's
-        worker.begin(logged, "exhaustive")
+        worker.begin(OperationBank(logged, "exhaustive"))
         assert worker.stop() >= 0
-        worker.begin(logged, "merging")
+        worker.begin(OperationBank(logged, "merging"))
         assert worker.result()[0] == whole[0]
 
 
 def test_what_goes_wrong_in_the_process_is_raised_here(worker: CompileWorker) -> None:
     testbed = load_testbed("small")
     logged = testbed.logged(testbed.draw(speculation_slots(testbed)[0]))
-    worker.begin(logged, "guessing")
-    with pytest.raises(TaskError, match="not a compiler"):
+    worker.begin(OperationBank(replace(logged, max_replaced=24), "exhaustive"))
+    with pytest.raises(LimitError, match="too many for the exhaustive"):
         worker.result()
 
 

@@ -154,4 +154,5 @@ from ascertain.errors import FileError as FileError
 from ascertain.errors import CertificateError as CertificateError
 from ascertain.errors import PlantFault as PlantFault
 from ascertain.errors import LimitError as LimitError
+from ascertain.errors import DeadlineError as DeadlineError
 from ascertain.errors import ArgumentError as ArgumentError

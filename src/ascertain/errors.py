@@ -51,6 +51,12 @@ class PlantFault(AscertainError):
     exit_code = 4
 
 
+class DeadlineError(AscertainError):
+    """A run that could not be taken up in the time that it was given; nothing was added to its journal."""
+
+    exit_code = 3
+
+
 class LimitError(AscertainError):
     """An input larger than the method that was asked for can take."""
 

@@ -9,13 +9,15 @@ settings: whoever reads it for use names the settings, and is refused when they 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast, final
 
 from ascertain.bank.calibrate import Calibrated, calibrate_blocks, calibrate_strata
-from ascertain.bank.shells import Rank
+from ascertain.bank.operation import Operation
+from ascertain.bank.shells import KeptShells, Rank
 from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import FileError, TaskError
 from ascertain.model.files.json_text import near, parse_json
@@ -77,6 +79,13 @@ class Calibration(Shown):
         return calibrate_blocks(self.ranks, self.place)
 
     @property
+    def kept(self) -> KeptShells:
+        """What a bank keeps by this calibration, a shell at least; refused where no number of shells will do."""
+        if self.whole.shells is None:
+            raise TaskError("the calibration says that no number of shells will do; leave it out, so that all are kept")
+        return KeptShells(max(1, self.whole.shells), "calibration", self.whole.coverage)
+
+    @property
     def per_stratum(self) -> tuple[Calibrated, ...]:
         """For every stratum how many shells cover its next operation."""
         return calibrate_strata(self.ranks, self.place)
@@ -88,6 +97,22 @@ class Calibration(Shown):
                 f"calibrated under settings {self.settings_hash[:12]}…, these are {settings_hash[:12]}…; calibrate "
                 "again under these"
             )
+
+
+def hash_declarations(blocks: Sequence[Sequence[Operation]]) -> str:
+    """SHA-256 of what is the same in every block of operations: of each stratum the model and what is declared."""
+    declared = [[_declarations(operation) for operation in block] for block in blocks]
+    if any(row != declared[0] for row in declared):
+        raise TaskError("the operations of one stratum differ in their model or in what is declared; blocks are alike")
+    return sha256(canonical_bytes(declared[0])).hexdigest()
+
+
+def _declarations(operation: Operation) -> list[object]:
+    return [
+        operation.model.model_data(),
+        [[list(word) for word in words] for words in operation.alternatives],
+        [operation.max_replaced, list(operation.replacement_window), list(operation.flip_window)],
+    ]
 
 
 KEYS = ("format", "version", *(field.name for field in fields(Calibration)), "shells", "coverage", "per_stratum")

@@ -14,6 +14,7 @@ from ascertain.bank.candidates import Compiled
 from ascertain.bank.layers import MEMORY_LIMIT
 from ascertain.bank.operation import Operation
 from ascertain.errors import TaskError
+from ascertain.interruption import look_up
 from ascertain.registry import Registry
 from ascertain.types import Progress
 
@@ -33,6 +34,8 @@ class Compiler:
 
     name: str
     compile: CompileFunction
+    first_shells: int | None = None
+    """How many first shells it gives where it is not said how many; None: all of them."""
 
 
 COMPILERS: Registry[Compiler] = Registry(
@@ -65,9 +68,16 @@ def compile_bank(
     """The candidates of an operation, all of them or those of the first `shells` shells.
 
     The direct compiler always gives first shells only, eight if it is not said how many. `progress` is called with how
-    much of how much is done: positions of the log, or evaluations.
+    much of how much is done: positions of the log, or evaluations. Where time is limited (`interruption.py`), compiling
+    stops at the first report of progress after it is over.
     """
     found = find_compiler(compiler)
     if shells is not None and shells < 1:
         raise TaskError(f"shells is {shells}; at least one must be asked for")
-    return found.compile(operation, shells, memory_limit, progress)
+
+    def report(done: int, total: int) -> None:
+        look_up()
+        if progress is not None:
+            progress(done, total)
+
+    return found.compile(operation, shells, memory_limit, report)

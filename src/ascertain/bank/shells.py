@@ -7,9 +7,10 @@ for a state that no path of the operation ends in.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
-from typing import TypeAlias
+from typing import Any, Literal, TypeAlias, final
 
 from ascertain.bank.candidates import Compiled, Shell
 from ascertain.bank.weights import DEFAULT, Weighting
@@ -19,6 +20,29 @@ from ascertain.types import State
 
 Rank: TypeAlias = int | None
 """How many shells it takes; None stands for infinity: no number of them is enough."""
+
+
+@final
+@dataclass(frozen=True)
+class KeptShells:
+    """How many shells a bank keeps, and what says so."""
+
+    number: int | None = None
+    """None: all of them."""
+    said_by: Literal["default", "number", "calibration", "compiler"] = "default"
+    """Nothing, so that all are kept; a number that was given; a calibration; a compiler that never gives all."""
+    coverage: Fraction | None = None
+    """Of a calibration: how likely it is at least that they are enough."""
+
+    def __str__(self) -> str:
+        many = "all" if self.number is None else str(self.number)
+        why = "" if self.said_by in ("default", "number") else f", as the {self.said_by} says"
+        return f"{many}{why}" + ("" if self.coverage is None else f" (coverage at least {self.coverage})")
+
+    def facts(self) -> dict[str, Any]:
+        """As plain data."""
+        coverage = None if self.coverage is None else str(self.coverage)
+        return {"kept": "all" if self.number is None else self.number, "said_by": self.said_by, "coverage": coverage}
 
 
 def keep_shells(compiled: Compiled, limit: int) -> tuple[Shell, ...]:

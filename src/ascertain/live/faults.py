@@ -1,7 +1,8 @@
 """What is done about a plant's faults: ask again where that is safe, else go on without the reading, else give up.
 
 An action is sent; what comes of it is a reading, a reading that is *missing* (the action ran), an action *in doubt*
-(nobody knows whether it ran) or a *failure*, which ends the run in an abstention. `docs/plants.md` has the table.
+(nobody knows whether it ran) or a *failure*, which ends the run in an abstention, as does a deadline that has *cut* it
+*short*. `docs/plants.md` has the table.
 
 - A plant that is retry-safe is asked again, so many times, after every fault but these: a missing reading would be
   missing again, and nothing that a restarted or self-contradicting plant says later can be believed.
@@ -19,14 +20,17 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, final
 
 from ascertain.errors import PlantFault, TaskError
+from ascertain.live.deadline import NO_DEADLINE, Deadline
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import ActionFault, Garbled, HungUp, InDoubt, Late, Missing, Refused, Unknown
 from ascertain.types import Reading
 
-ActionOutcome: TypeAlias = Literal["reading", "missing", "doubt", "failure"]
+ActionOutcome: TypeAlias = Literal["reading", "missing", "doubt", "failure", "cut short"]
 """What comes of an action; the docstring above says what each means."""
 WORTH_REPEATING = (Late, InDoubt, Refused, Garbled, HungUp)
 """The faults after which a plant that is retry-safe may give another answer."""
+CUT_SHORT = (Late, HungUp)
+"""The faults that a deadline brings about: no answer by then, or nobody who has taken what was sent."""
 SILENT = (Late, InDoubt)
 """The faults after which nobody knows whether the action ran."""
 
@@ -61,15 +65,28 @@ class Heard:
         return str(self.faults[-1])
 
 
-def ask_plant(plant: AbstractPlant, action: str, readings: Mapping[str, Reading], policy: FaultPolicy) -> Heard:
-    """Send an action and hear what comes of it; the faults of the plant never get past here."""
+def ask_plant(
+    plant: AbstractPlant,
+    action: str,
+    readings: Mapping[str, Reading],
+    policy: FaultPolicy,
+    deadline: Deadline = NO_DEADLINE,
+) -> Heard:
+    """Send an action and hear what comes of it; the faults of the plant never get past here.
+
+    Nobody waits longer than the deadline, nor asks again after it. What then did not come in time is no fault of the
+    plant's: nobody knows whether the action ran, and the run is over.
+    """
     faults: list[PlantFault] = []
     ask = plant.send
     for _ in range(1 + policy.retries):
+        plant.wait_at_most(deadline.left)
         try:
             return Heard("reading", _known(ask(action), action, readings), tuple(faults))
         except PlantFault as fault:
             faults.append(fault)
+        if deadline.is_over and isinstance(faults[-1], CUT_SHORT):
+            return Heard("cut short", None, tuple(faults))
         if not (plant.retry_safe and isinstance(faults[-1], WORTH_REPEATING)):
             break
         ask = plant.repeat

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
+from ascertain.interruption import OutOfTime
 from ascertain.observer.banks import CompileReport
 from ascertain.observer.records import Cause, Record, bank_hash, scored_bank, stage_record, verdict_record
 from ascertain.observer.settings import ObserverSettings
@@ -22,6 +23,8 @@ class AbstractRecorder(ABC):
         self._records: list[Record] = []
         self.bank_hash: str | None = None
         """Of the bank that was compiled in this process; None before."""
+        self.interrupted: str | None = None
+        """While a run is replayed: why the bank that is wanted now was not compiled then; None where it was."""
 
     @abstractmethod
     def append(self, record: Record) -> None:
@@ -34,7 +37,13 @@ class AbstractRecorder(ABC):
 
     def watch_bank(self, settings: ObserverSettings, make_bank: Callable[[], Bank] | None) -> Callable[[], Bank] | None:
         """What compiles the bank, for the observer: the hash of what it gives is noted."""
+        self.note_interruption(0)  # the policy eager compiles at once
         return None if make_bank is None else WatchedBank(make_bank, settings, self)
+
+    def note_interruption(self, number: int) -> None:
+        """Whether a bank that is wanted after this record was interrupted: then the next record says so."""
+        following = self._records[number + 1] if number + 1 < len(self._records) else {}
+        self.interrupted = str(following.get("reason")) if following.get("cause") == "deadline" else None
 
     def begin(self, commitment: Mapping[str, Any]) -> None:
         """The first record: what the run is bound to."""
@@ -77,6 +86,8 @@ class WatchedBank:
         self._make_bank, self._settings, self._recorder = make_bank, settings, recorder
 
     def __call__(self) -> Bank:
+        if self._recorder.interrupted is not None:
+            raise OutOfTime(self._recorder.interrupted)
         bank = self._make_bank()
         self._recorder.bank_hash = bank_hash(scored_bank(self._settings, bank))
         return bank

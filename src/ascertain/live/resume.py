@@ -7,18 +7,26 @@ was recorded after is *pending*: the action may have been sent or not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast, final
 
-from ascertain.errors import FileError, TaskError
+from ascertain.errors import DeadlineError, FileError, TaskError
+from ascertain.interruption import OutOfTime
+from ascertain.live.deadline import NO_DEADLINE, Deadline
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
+from ascertain.observer.probing import PROBING
 from ascertain.observer.records import Cause, Record, commitment_record, verdict_record
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, Observer, start_observer
+from ascertain.policy.verdict import Abstained
 from ascertain.task.bank import Bank
+from ascertain.task.question import AbstractQuestion
 from ascertain.types import Action
+
+FROM_OUTSIDE: tuple[Cause, ...] = ("plant", "person", "deadline")
+"""Why a run ends although the observer would go on."""
 
 
 @final
@@ -34,6 +42,20 @@ class Resumed:
     commitment: Mapping[str, Any] | None = None
     """What is still to be recorded first; None where it has been."""
 
+    @property
+    def meets_plant(self) -> bool:
+        """Whether a plant is needed: not for a run that has ended, here or in the past."""
+        return self.observer.verdict is None or (self.commitment is not None and self.cause != "deadline")
+
+    @property
+    def may_fall_back(self) -> bool:
+        """Whether a bank may still be wanted."""
+        return self.observer.verdict is None and self.observer.stage == "nominal"
+
+    def out_of_time(self, deadline: Deadline) -> Resumed:
+        """The run, ended by its deadline before an action was sent."""
+        return replace(self, observer=self.observer.fail(deadline.reason), pending=None, cause="deadline")
+
 
 def begin_run(
     recorder: Journal | Notebook,
@@ -41,17 +63,29 @@ def begin_run(
     make_bank: Callable[[], Bank] | None,
     *,
     resume: bool = False,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Resumed:
-    """A run with these settings from its beginning, or, with `resume`, from where the journal ends."""
+    """A run with these settings from its beginning, or, with `resume`, from where the journal ends.
+
+    A deadline that passes here ends a new run; one that is taken up is left as it was.
+    """
     if recorder.records and not resume:
         raise FileError(
             f"{getattr(recorder, 'path', '')}: this journal has begun already; add --resume to go on with it"
         )
     commitment = commitment_record(settings, make_bank)
-    observer = start_observer(settings, recorder.watch_bank(settings, make_bank))
-    if isinstance(recorder, Journal) and recorder.records:
-        return resume_observer(recorder, observer, commitment)
-    return Resumed(observer, commitment=commitment)
+    with deadline.limit():
+        observer = start_observer(settings, recorder.watch_bank(settings, make_bank))
+        if not (isinstance(recorder, Journal) and recorder.records):
+            over = observer.verdict == Abstained(deadline.reason)
+            return Resumed(observer, cause="deadline" if over else "observer", commitment=commitment)
+        try:
+            resumed = _replay(recorder, observer, commitment, deadline)
+        except OutOfTime:
+            raise _too_late(recorder, deadline) from None
+    if deadline.is_over and resumed.observer.verdict is None:
+        raise _too_late(recorder, deadline)
+    return resumed
 
 
 def resume_observer(journal: Journal, observer: Observer, commitment: Mapping[str, Any]) -> Resumed:
@@ -60,17 +94,42 @@ def resume_observer(journal: Journal, observer: Observer, commitment: Mapping[st
     A journal that was broken off before its first record knows nothing: it is still to be begun. Where one was broken
     off between a step and what followed from it, a change of stage or the verdict, that is recorded now.
     """
+    return _replay(journal, observer, commitment, NO_DEADLINE)
+
+
+def _replay(journal: Journal, observer: Observer, commitment: Mapping[str, Any], deadline: Deadline) -> Resumed:
     records, replay = journal.records, _Replay(journal, observer)
     if records:
         _check_commitment(journal, records[0], commitment)
+    replay.check_time(deadline)
     for number, record in enumerate(records[1:], start=1):
+        journal.note_interruption(number)
         try:
             replay.take(number, record)
         except (KeyError, TypeError, TaskError) as error:
             raise replay.refuse(number, str(error)) from None
+        replay.check_time(deadline)
     if records and replay.pending is None:
         replay.catch_up()
     return Resumed(replay.observer, replay.pending, replay.num_events, replay.cause)
+
+
+def _too_late(journal: Journal, deadline: Deadline) -> DeadlineError:
+    return DeadlineError(
+        f"{journal.path}: {deadline.reason} while the run so far was computed again; nothing was added to the journal, "
+        "so resume it with more time"
+    )
+
+
+def committed_probing(records: Sequence[Record], question: AbstractQuestion) -> str | None:
+    """The probing rule that a run was begun with; None where none serves the question, or nothing was begun.
+
+    The default has changed since version 0.1.0, and will again. What was begun goes on as it was.
+    """
+    settings = records[0].get("settings") if records else None
+    name = cast("Record", settings).get("probing") if isinstance(settings, dict) else None
+    rule = PROBING.find(name) if isinstance(name, str) else None
+    return rule.name if rule is not None and rule.serves(question) else None
 
 
 def _check_commitment(journal: Journal, first: Record, commitment: Mapping[str, Any]) -> None:
@@ -95,6 +154,14 @@ class _Replay:
     pending: Action | None = None
     num_events: int = 0
     cause: Cause | None = "observer"
+    ended: bool = False
+    """Whether the record of the verdict has been met."""
+
+    def check_time(self, deadline: Deadline) -> None:
+        """Refuse to go on where the time that there is now, not that of then, has kept a bank from being compiled."""
+        over = self.observer.verdict == Abstained(deadline.reason)
+        if over and self.journal.interrupted is None and not self.ended:
+            raise OutOfTime(deadline.reason)
 
     def take(self, number: int, record: Record) -> None:
         match record["record"]:
@@ -135,12 +202,14 @@ class _Replay:
         self.num_events += 1
 
     def take_verdict(self, number: int, record: Record) -> None:
-        """The verdict; one that the observer does not come to by itself was a failure of the plant, or a refusal."""
+        """The verdict; one that the observer does not come to by itself came from outside."""
         cause = record.get("cause")
-        if self.observer.verdict is None and record["verdict"] == "abstained" and cause in (None, "plant", "person"):
+        if self.observer.verdict is None and record["verdict"] == "abstained" and cause in (None, *FROM_OUTSIDE):
             self.pending = None
             self.observer, self.cause = self.observer.fail(str(record["reason"])), cause
-        verdict = self.observer.verdict
+        elif cause == "deadline":  # while the bank was compiled: the observer has heard of it
+            self.cause = cause
+        verdict, self.ended = self.observer.verdict, True
         if "cause" not in record:
             self.cause = None
         if verdict is None or verdict_record(verdict, self.cause) != record:

@@ -13,10 +13,12 @@ from typing import Any, TypeAlias, final
 from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import PlantFault
 from ascertain.evidence.evidence import Step
+from ascertain.interruption import OutOfTime
+from ascertain.live.deadline import NO_DEADLINE, Deadline
 from ascertain.live.faults import FaultPolicy, Heard, ask_plant
 from ascertain.live.recorder import AbstractRecorder, Notebook
 from ascertain.observer.records import Cause
-from ascertain.observer.staged import Act, Observer
+from ascertain.observer.staged import Act, Advice, Observer
 from ascertain.plant.abstract import AbstractPlant, as_plant
 from ascertain.policy.verdict import Abstained, Verdict
 from ascertain.types import Action, Plant, Reading
@@ -35,10 +37,15 @@ class Run(Shown):
     observer: Observer
     faults: tuple[PlantFault, ...] = ()
     """All that were met, those that a retry mended included."""
-    plant_failed: bool = False
-    """Whether the run had to end because of the plant."""
+    cause: Cause | None = None
+    """Why it ended without an answer; None where it has one, and in journals from before this was recorded."""
     next_action: str | None = None
     """In a dry run: what would have been sent."""
+
+    @property
+    def plant_failed(self) -> bool:
+        """Whether the run had to end because of the plant."""
+        return self.cause == "plant"
 
     def shown(self) -> Mapping[str, object]:
         counters = self.observer.counters
@@ -63,6 +70,7 @@ class _Session:
     recorder: AbstractRecorder
     watch: Watch | None
     recorded_events: int
+    deadline: Deadline
     faults: list[PlantFault] = field(default_factory=list[PlantFault])
     cause: Cause | None = "observer"
     known: dict[Action, dict[str, Reading]] = field(default_factory=dict[Action, dict[str, Reading]])
@@ -79,8 +87,21 @@ class _Session:
 
     def ask(self, action: Action) -> None:
         """Send an action and tell the observer what came of it."""
-        heard = ask_plant(self.plant, self.name(action), self.readings(action), self.policy)
+        heard = ask_plant(self.plant, self.name(action), self.readings(action), self.policy, self.deadline)
         self.tell(action, heard)
+
+    def advise(self) -> Advice:
+        """What the observer says, if it comes to say so in time."""
+        try:
+            return self.observer.next()
+        except OutOfTime as over:
+            return self.give_up(str(over), "deadline")
+
+    def give_up(self, reason: str, cause: Cause) -> Verdict:
+        """End the run for a reason that the observer does not know of."""
+        self.observer, self.cause = self.observer.fail(reason), cause
+        assert self.observer.verdict is not None
+        return self.observer.verdict
 
     def tell(self, action: Action, heard: Heard) -> None:
         self.faults += heard.faults
@@ -93,7 +114,11 @@ class _Session:
                 self.observer = self.observer.doubt(action)
             case "failure":
                 self.observer = self.observer.fail(heard.reason)
-        if heard.outcome in ("doubt", "failure") and isinstance(self.observer.verdict, Abstained):
+            case "cut short":
+                self.give_up(self.deadline.reason, "deadline")
+        if self.observer.verdict == Abstained(self.deadline.reason):
+            self.cause = "deadline"
+        elif heard.outcome in ("doubt", "failure") and isinstance(self.observer.verdict, Abstained):
             self.cause = "plant"
         self.record_events()
         if self.watch is not None:
@@ -109,7 +134,7 @@ class _Session:
         cause = self.cause if isinstance(verdict, Abstained) else None
         if verdict is not None:
             self.recorder.verdict(verdict, cause)
-        return Run(verdict, self.observer, tuple(self.faults), cause == "plant", next_action)
+        return Run(verdict, self.observer, tuple(self.faults), cause, next_action)
 
 
 def run_session(
@@ -125,34 +150,37 @@ def run_session(
     dry_run: bool = False,
     watch: Watch | None = None,
     policy: FaultPolicy | None = None,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Run:
     """Run the observer on the plant until it answers or abstains.
 
     `commitment`, if given, is recorded first. A run that is taken up again comes with an observer that was told all
     that was recorded, a plant that was resumed, `pending`, the action of an intent that nothing was recorded after, and
     `recorded_events`, how many changes of stage were; of one that has ended, `cause` is the one recorded. `approve` is
-    asked before each action; a no ends the run.
+    asked before each action; a no ends the run, and so does the deadline.
     """
     patience, recorder = policy or FaultPolicy(), recorder or Notebook()
-    session = _Session(observer, as_plant(plant), patience, recorder, watch, recorded_events, cause=cause)
-    if dry_run:
-        advice = observer.next() if pending is None else Act(pending)
-        following = session.name(advice.action) if isinstance(advice, Act) else None
-        return Run(observer.verdict, observer, next_action=following)
-    if commitment is not None:
-        recorder.begin(commitment)
-    session.record_events()
-    if watch is not None:
-        watch(observer, None)
-    if pending is not None and observer.verdict is None:
-        _settle_pending(session, pending)
-    while isinstance(advice := session.observer.next(), Act):
-        if approve is not None and not approve(session.name(advice.action)):
-            session.observer = session.observer.fail(f"the action {session.name(advice.action)!r} was not approved")
-            session.cause = "person"
-            break
-        recorder.intent(advice.action)
-        session.ask(advice.action)
+    session = _Session(observer, as_plant(plant), patience, recorder, watch, recorded_events, deadline, cause=cause)
+    with deadline.limit():
+        if dry_run:
+            advice = session.advise() if pending is None else Act(pending)
+            following = session.name(advice.action) if isinstance(advice, Act) else None
+            return Run(session.observer.verdict, session.observer, next_action=following)
+        if commitment is not None:
+            recorder.begin(commitment)
+        session.record_events()
+        if watch is not None:
+            watch(observer, None)
+        if pending is not None and observer.verdict is None:
+            _settle_pending(session, pending)
+        while isinstance(advice := session.advise(), Act):
+            if approve is not None and not approve(session.name(advice.action)):
+                session.give_up(f"the action {session.name(advice.action)!r} was not approved", "person")
+            elif deadline.is_over:
+                session.give_up(deadline.reason, "deadline")
+            else:
+                recorder.intent(advice.action)
+                session.ask(advice.action)
     return session.end()
 
 

@@ -17,9 +17,10 @@ import numpy as np
 from ascertain.bank.candidates import Compiled, CompileStats
 from ascertain.bank.compile import DEFAULT_COMPILER, compile_bank, find_compiler
 from ascertain.bank.operation import Operation
-from ascertain.bank.shells import bank_shells
+from ascertain.bank.shells import KeptShells, bank_shells
 from ascertain.bank.weights import DEFAULT, Weighting
 from ascertain.errors import AscertainError, TaskError
+from ascertain.interruption import OutOfTime
 from ascertain.task.bank import Bank, uniform_bank
 from ascertain.task.canonical import canonical_bytes
 from ascertain.task.question import AbstractQuestion
@@ -46,21 +47,21 @@ class BankSource:
 
     def __init__(self, make_bank: Callable[[], Bank]) -> None:
         self._make_bank = make_bank
-        self._result: Bank | AscertainError | None = None
+        self._result: Bank | AscertainError | OutOfTime | None = None
 
     def bank(self) -> Bank:
         """The bank; what went wrong is raised each time."""
         if self._result is None:
             try:
                 self._result = self._make_bank()
-            except AscertainError as error:
+            except (AscertainError, OutOfTime) as error:
                 self._result = error
             else:
                 if not isinstance(self._result, Bank):  # pyright: ignore[reportUnnecessaryIsInstance]  it is a user's
                     self._result = TaskError("what compiles the bank did not return a Bank")
                 elif self._result.later is not None:
                     self._result = TaskError("the bank to fall back on must be whole; it leaves a part to be computed")
-        if isinstance(self._result, AscertainError):
+        if isinstance(self._result, AscertainError | OutOfTime):
             raise self._result
         return self._result
 
@@ -78,7 +79,7 @@ class OperationBank:
         self,
         operation: Operation,
         compiler: str = DEFAULT_COMPILER,
-        shells: int | None = None,
+        shells: int | KeptShells | None = None,
         *,
         weighting: Weighting = DEFAULT,
         against: str | None = None,
@@ -86,7 +87,12 @@ class OperationBank:
         for name in (compiler, against):
             if name is not None:
                 find_compiler(name)  # a wrong name is refused now, not when the run has begun
-        self._operation, self._compiler, self._shells = operation, compiler, shells
+        if not isinstance(shells, KeptShells):
+            shells = KeptShells() if shells is None else KeptShells(shells, "number")
+        self._operation, self._compiler, self._shells = operation, compiler, shells.number
+        first = find_compiler(compiler).first_shells
+        self.kept = KeptShells(first, "compiler") if shells.number is None and first is not None else shells
+        """How many shells the bank keeps, and what says so."""
         self._weighting, self._against = weighting, against
         self.report: CompileReport | None = None
         """What compiling took; None before it is done."""

@@ -22,8 +22,9 @@ from ascertain.version import __version__
 
 Record: TypeAlias = dict[str, Any]
 """What happened, as plain data, with the name of what it is under "record"."""
-Cause: TypeAlias = Literal["plant", "person", "observer"]
-"""Why a run ended without an answer: the plant failed, a person did not approve, or the observer gave up by itself."""
+Cause: TypeAlias = Literal["plant", "person", "deadline", "observer"]
+"""Why a run ended without an answer: the plant failed, a person did not approve, its time was over, or the observer
+gave up by itself."""
 
 FORMAT = "ascertain-journal"
 """What the first record says, so that a record of another program is not taken for one of ours."""

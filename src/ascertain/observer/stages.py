@@ -28,6 +28,7 @@ from ascertain.errors import AscertainError, TaskError
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.trigger import AbstractTrigger
 from ascertain.evidence.worlds import AbstractWorld
+from ascertain.interruption import OutOfTime
 from ascertain.observer.banks import BankSource
 from ascertain.observer.choice import Chooser
 from ascertain.observer.counters import Counters
@@ -97,8 +98,14 @@ class Stages:
         self._support: dict[Action, tuple[Reading, ...]] = {}
         self._spent_steps = [0, 0, 0]
         self._trigger: AbstractTrigger[Any] | None = None
-        self.world = self._first_world()
-        self._settle()
+        try:
+            self.world = self._first_world()
+            self._settle()
+        except OutOfTime as over:
+            # There is no bank to score. Nothing is read any more, so that any world will do for what is left to show.
+            listed = settings.question.candidates
+            self.world = settings.make_world(nominal_bank(0 if listed is None else listed[0]), settings.alpha)
+            self.verdict = Abstained(str(over))
 
     @property
     def share(self) -> str:
@@ -141,6 +148,8 @@ class Stages:
             self._settle()
         except BankFailure as failure:
             self.verdict = Abstained(f"the bank could not be compiled: {failure}")
+        except OutOfTime as over:
+            self.verdict = Abstained(str(over))
 
     def choose(self) -> Action:
         """The next action; the run has not ended, so there is one."""

@@ -6,15 +6,13 @@ operations with their true ends -> compile each -> the rank of its truth -> cali
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import TypeAlias
 
-from ascertain.bank.calibration_file import Calibration
+from ascertain.bank.calibration_file import Calibration, hash_declarations
 from ascertain.bank.compile import DEFAULT_COMPILER, compile_bank
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import Rank, rank_state
 from ascertain.errors import TaskError
-from ascertain.task.canonical import canonical_bytes
 from ascertain.types import Progress, State
 
 Ended: TypeAlias = tuple[Operation, State | str]
@@ -45,7 +43,7 @@ def calibrate(
             progress(len(ranks), len(blocks))
     return Calibration(
         settings="operations",
-        settings_hash=_hash_declarations(blocks),
+        settings_hash=hash_declarations([[operation for operation, _ in block] for block in blocks]),
         compiler=compiler,
         seeds=(),
         strata=tuple(strata) if strata is not None else tuple(f"stratum {s}" for s in range(width)),
@@ -62,19 +60,3 @@ def rank_end(operation: Operation, end: State | str, compiler: str = DEFAULT_COM
     if not 0 <= state < model.num_states:
         raise TaskError(f"the true end is state {state}; states are 0 .. {model.num_states - 1}")
     return rank_state(compile_bank(operation, compiler), state)
-
-
-def _hash_declarations(blocks: Sequence[Sequence[Ended]]) -> str:
-    """SHA-256 of what is the same in every block: of each stratum the model and what is declared."""
-    declared = [[_declarations(operation) for operation, _ in block] for block in blocks]
-    if any(row != declared[0] for row in declared):
-        raise TaskError("the operations of one stratum differ in their model or in what is declared; blocks are alike")
-    return sha256(canonical_bytes(declared[0])).hexdigest()
-
-
-def _declarations(operation: Operation) -> list[object]:
-    return [
-        operation.model.model_data(),
-        [[list(word) for word in words] for words in operation.alternatives],
-        [operation.max_replaced, list(operation.replacement_window), list(operation.flip_window)],
-    ]

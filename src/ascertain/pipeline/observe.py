@@ -14,16 +14,21 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeAlias, final
 
+from ascertain.bank.calibration_file import Calibration
 from ascertain.bank.operation import Operation
+from ascertain.bank.shells import KeptShells
 from ascertain.certificate.claims.run import run_claim
 from ascertain.certificate.write import write_certificate
 from ascertain.drawing.shown import Listing, Shown
-from ascertain.errors import FileError, TaskError
+from ascertain.errors import FileError, PlantFault, TaskError
+from ascertain.live.deadline import Deadline, as_deadline
 from ascertain.live.faults import FaultPolicy, Heard, fault_kind
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
-from ascertain.live.resume import Resumed, begin_run
+from ascertain.live.resume import Resumed, begin_run, committed_probing
 from ascertain.live.session import Run, resume_plant, run_session
+from ascertain.live.speculation import SpeculativeBank
+from ascertain.observer.banks import OperationBank
 from ascertain.observer.settings import PolicyName
 from ascertain.observer.staged import Observer, View
 from ascertain.pipeline import Tell, ignore
@@ -71,6 +76,8 @@ class Observed(Shown):
     """Whether the answer is true of a simulated plant; None without an answer, or where nothing is true of it."""
     certificate: str | None
     """What the checker says of the certificate; None where none was written."""
+    shells: KeptShells | None = None
+    """How many shells the bank keeps, and what says so; None where no operation went before."""
 
     def shown(self) -> Mapping[str, object]:
         truth = {"truth": self.truth, "right": self.right, "certificate": self.certificate}
@@ -93,6 +100,7 @@ class Observed(Shown):
             "verdict": None if verdict is None else "certified" if self.is_certified else "abstained",
             "label": verdict.label if isinstance(verdict, Certified) else None,
             "reason": verdict.reason if isinstance(verdict, Abstained) else None,
+            "cause": run.cause,
             "current_state": None if current is None else model.name_state(current),
             "readings": counters.readings,
             "actions": counters.actions,
@@ -100,6 +108,7 @@ class Observed(Shown):
             "alpha": fraction_text(observer.settings.alpha),
             "policy": observer.settings.policy,
             "stage": observer.stage,
+            "shells": None if self.shells is None else self.shells.facts(),
             "events": [asdict(event) for event in observer.events],
             "transcript": [
                 [model.actions[s.action], None if s.reading is None else model.readings[s.reading], s.certain]
@@ -125,6 +134,7 @@ def observe(
     alpha: Fraction | int | str | None = None,
     probing: str | None = None,
     budget: int | None = None,
+    shells: int | Calibration | None = None,
     journal: str | Path | None = None,
     resume: bool = False,
     certificate: str | Path | None = None,
@@ -137,45 +147,74 @@ def observe(
     watch: Watch | None = None,
     note: Tell = ignore,
     dry_run: bool = False,
+    deadline: float | Deadline | None = None,
+    speculate: bool = False,
 ) -> Observed:
     """Run the experiment that settles the problem on a plant, and answer or abstain.
 
     `problem` is a question made in Python, a problem, or the name of a problem file. `nominal` names the state that the
     plant should be in, `operation` is what went before; without them all hypotheses are alike. `plant` is a text such
     as "simulated:7" or "exec:python plant.py" (`problem.plants` lists the kinds), or anything that has `send`.
-    `policy`, `alpha`, `probing` and `budget` go before what the problem file says. With a `journal` the run outlives a
-    crash, and `resume` goes on where it ends. An answer is certified in the file `certificate`.
+    `policy`, `alpha`, `probing`, `budget` and `shells` go before what the problem file says. Of the bank so many
+    `shells` are kept, or as many as a calibration says; without either, all. With a `journal` the run outlives a crash,
+    and `resume` goes on where it ends. An answer is certified in the file `certificate`.
 
     A plant may take `timeout` seconds to answer and is asked again `retries` times where that is safe; with `strict`
     the first missing reading ends in an abstention. A plant of another name than `identity` is refused. `approve` is
     asked before each action, `ask` for the readings of a plant that a person plays, `watch` is shown every step, and
     `note` hears warnings. A dry run sends nothing and says what the next action would be.
+
+    With a `deadline` the run abstains when so many seconds have passed, also while it compiles or waits for the plant;
+    a run that is resumed has its own. With `speculate` the bank is compiled in another process while readings are
+    taken; the answer is the same, and a fallback is not waited for as long.
     """
     if resume and journal is None:
         raise TaskError("--resume needs --journal FILE, the journal to go on with")
     if resume and journal is not None and not Path(journal).exists():
         raise FileError(f"{journal}: there is no such journal to resume; leave --resume out to begin one")
     posed = as_problem(problem)
-    settings, make_bank = pose_observer(
-        posed,
-        nominal=nominal,
-        operation=operation,
-        policy=policy,
-        alpha=alpha,
-        probing=probing,
-        budget=budget,
-    )
-    for warning in _list_warnings(settings.question):
-        note(warning)
+    limit = as_deadline(posed.observe.deadline if deadline is None else deadline)
     with ExitStack() as stack:
-        recorder = Notebook() if journal is None or (dry_run and not resume) else stack.enter_context(Journal(journal))
-        begun = begin_run(recorder, settings, make_bank, resume=resume)
+        resumed = stack.enter_context(Journal(journal)) if resume and journal is not None else None
+        committed = None if resumed is None else committed_probing(resumed.records, posed.question)
+        settings, make_bank = pose_observer(
+            posed,
+            nominal=nominal,
+            operation=operation,
+            policy=policy,
+            alpha=alpha,
+            probing=probing or posed.observe.probing or committed,
+            budget=budget,
+            shells=shells,
+        )
+        kept = make_bank.kept if isinstance(make_bank, OperationBank) else None
+        for warning in _list_warnings(settings.question):
+            note(warning)
+        background = None
+        if speculate and isinstance(make_bank, OperationBank):
+            make_bank = background = stack.enter_context(SpeculativeBank(make_bank))
+        elif speculate:
+            note("there is nothing to speculate on: the problem has no operation whose bank would have to be compiled")
+        recorder = resumed or Notebook()
+        if journal is not None and not (resume or dry_run):
+            recorder = stack.enter_context(Journal(journal))
+        begun = begin_run(recorder, settings, make_bank, resume=resume, deadline=limit)
+        if limit.is_over and begun.observer.verdict is None:
+            begun = begun.out_of_time(limit)
+        if background is not None and not dry_run and begun.may_fall_back:
+            background.begin()
         device = None
-        if not dry_run and (begun.commitment is not None or begun.observer.verdict is None):
-            if isinstance(plant, str):
-                plant = open_plant(plant, posed, timeout=timeout, run=_name_run(recorder), ask=ask)
-                stack.callback(plant.close)
-            device = _greet(as_plant(plant), begun, identity)
+        if not dry_run and begun.meets_plant:
+            try:
+                if isinstance(plant, str):
+                    patience = min(timeout, limit.left or timeout)
+                    plant = open_plant(plant, posed, timeout=patience, run=_name_run(recorder), ask=ask)
+                    stack.callback(plant.close)
+                device = _greet(as_plant(plant), begun, identity)
+            except PlantFault:
+                if not limit.is_over:
+                    raise
+                begun = begun.out_of_time(limit)
         run = run_session(
             begun.observer,
             device or ReplayedPlant((), "nothing is sent"),
@@ -188,10 +227,11 @@ def observe(
             dry_run=dry_run,
             watch=None if watch is None or device is None else lambda seen, heard: watch(_look(seen, heard)),
             policy=FaultPolicy(retries, strict),
+            deadline=limit,
         )
         checked = None if certificate is None else _certify(certificate, run, recorder, note)
     truth, right = _compare(run, device)
-    return Observed(run, None if device is None else device.name, truth, right, checked)
+    return Observed(run, None if device is None else device.name, truth, right, checked, kept)
 
 
 def _list_warnings(question: AbstractQuestion) -> list[str]:
@@ -226,7 +266,7 @@ def _look(observer: Observer, heard: Heard | None) -> Moment:
     """What is shown of a step."""
     if heard is None:
         return Moment(None, observer.view)
-    if heard.outcome == "failure":
+    if heard.outcome in ("failure", "cut short"):
         return Moment(f"the plant: {heard.faults[0]}", observer.view)
     model, last = observer.settings.model, observer.transcript[-1]
     result = model.readings[last.reading] if last.reading is not None else heard.outcome

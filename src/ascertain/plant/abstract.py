@@ -40,6 +40,9 @@ class AbstractPlant(ABC):
     def skip(self, action: str) -> None:  # noqa: B027  most plants do not count
         """The next action was meant to be sent and is in doubt: whatever is counted or recorded goes past it."""
 
+    def wait_at_most(self, seconds: float) -> None:  # noqa: B027  many answer at once, or cannot be hurried
+        """From now on an answer may take so many seconds, and never longer than the plant's own time-out."""
+
     def close(self) -> None:  # noqa: B027  many hold nothing
         """Let go of whatever is held."""
 

@@ -41,7 +41,7 @@ class LinePlant(AbstractPlant):
     ) -> None:
         self._connect = connect
         self._begins = begins
-        self._timeout = timeout
+        self._timeout = self._patience = timeout
         self._run = run
         self._number = 0
         self._confirmed = 0  # the greatest number that was surely done
@@ -68,6 +68,9 @@ class LinePlant(AbstractPlant):
         self._fresh = False
         self._number += 1
 
+    def wait_at_most(self, seconds: float) -> None:
+        self._patience = min(self._timeout, seconds)
+
     def send(self, action: str) -> str:
         if self._fresh and self._last:
             raise Restarted(f"the plant says that it has done {self._last} actions of this run, which has not begun")
@@ -88,7 +91,7 @@ class LinePlant(AbstractPlant):
 
     def _greet(self) -> Greeting:
         self._channel = self._connect()
-        deadline = time.monotonic() + self._timeout
+        deadline = time.monotonic() + self._patience
         try:
             self._channel.write(f"hello ascertain {VERSION} {self._run}", deadline)
             return read_greeting(decode_line(self._channel.read(deadline)))
@@ -128,7 +131,7 @@ class LinePlant(AbstractPlant):
     def _exchange(self, action: str) -> str:
         if self._channel is None:
             raise HungUp("the plant has hung up")
-        deadline = time.monotonic() + self._timeout
+        deadline = time.monotonic() + self._patience
         try:
             self._channel.write(f"{self._number} {write_name(action)}", deadline)
             answer = self._await(self._channel, deadline)

@@ -7,7 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
 
+from ascertain.bank.calibration_file import Calibration, hash_declarations, read_calibration
 from ascertain.bank.operation import Operation
+from ascertain.bank.shells import KeptShells
 from ascertain.errors import TaskError, find_name
 from ascertain.evidence.evidence import Doubts
 from ascertain.observer.banks import OperationBank, list_hypotheses
@@ -35,14 +37,16 @@ def pose_observer(
     probing: str | None = None,
     budget: int | None = None,
     threshold: Fraction | int | str | None = None,
+    shells: int | Calibration | None = None,
     against: str | None = None,
 ) -> tuple[ObserverSettings, MakeBank | None]:
     """The settings of a problem's observer and what compiles its bank; what is given here goes before the file.
 
     `nominal` names what the plant should be in, `operation` is what went before. Without either, here or in the file,
     all hypotheses are candidates, evenly, and the policy is eager. A question at another alpha is another question:
-    the settings' question has the alpha that is used. `against` names a second compiler whose map is to be compared
-    with the first one's.
+    the settings' question has the alpha that is used. `shells` is how many shells of the bank are kept, or a
+    calibration that says so; without either, here or in the file, all of them are. `against` names a second compiler
+    whose map is to be compared with the first one's.
     """
     problem = as_problem(problem)
     section, question = problem.observe, problem.question
@@ -51,7 +55,8 @@ def pose_observer(
     if operation is None and problem.operation is not None:
         operation = pose_operation(problem)
     expected = _nominal(problem, nominal, question, operation)
-    make_bank = _make_bank(problem, question, operation, against)
+    kept = _keep_shells(problem, operation, shells)
+    make_bank = _make_bank(problem, question, operation, kept, against)
     if expected is None and make_bank is None:
         raise TaskError(
             f"{problem.path}: the plant has {len(question.model.bits)} bits, too many to take every state for a "
@@ -89,11 +94,34 @@ def _nominal(
 
 
 def _make_bank(
-    problem: Problem, question: AbstractQuestion, operation: Operation | None, against: str | None
+    problem: Problem,
+    question: AbstractQuestion,
+    operation: Operation | None,
+    kept: int | KeptShells | None,
+    against: str | None,
 ) -> MakeBank | None:
     if operation is not None:
-        return OperationBank(operation, problem.observe.compiler, problem.observe.shells, against=against)
+        return OperationBank(operation, problem.observe.compiler, kept, against=against)
     return list_hypotheses(question)
+
+
+def _keep_shells(
+    problem: Problem, operation: Operation | None, given: int | Calibration | None
+) -> int | KeptShells | None:
+    """How many shells the bank keeps: as given, as the file says, or all."""
+    section = problem.observe
+    if operation is None:
+        if given is not None or section.calibration is not None:
+            raise TaskError(f"{problem.path}: without an operation there are no shells to keep; leave the number out")
+        return None
+    if given is None and section.calibration is not None:
+        given = read_calibration(problem.path.parent / section.calibration)
+    if isinstance(given, Calibration):
+        given.require_settings(hash_declarations([[operation] * len(given.strata)]))
+        return given.kept
+    if given is not None and given < 1:
+        raise TaskError(f"shells is {given}; at least one must be kept")
+    return section.shells if given is None else given
 
 
 def _limits(problem: Problem, question: AbstractQuestion) -> dict[Action, int]:

@@ -50,10 +50,12 @@ class ObserveSection:
     threshold: Fraction = Fraction(100)
     """lambda of readwise switching."""
     probing: str | None = None
-    """How actions are chosen; None: planned on a machine without noise, separating on one with it, where looking in
-    turn may never tell states apart, and round-robin on a Boolean plant."""
+    """How actions are chosen; None: look-ahead on a Boolean plant, planned on a machine without noise, separating on
+    one with it, where looking in turn may never tell states apart."""
     limits: Mapping[str, int] | None = None
     """How often each action may be used; actions that are not named, without limit."""
+    deadline: float | None = None
+    """The most seconds of a run, of each part of it that is resumed; None: no limit."""
     nominal_budget: int | None = None
     """The most actions of the nominal stage, after which the fallback begins; None: no limit of its own."""
     nominal_share: Fraction = Fraction(1, 2)
@@ -64,7 +66,9 @@ class ObserveSection:
     """The most actions of which it may be unknown whether they ran."""
     compiler: str = DEFAULT_COMPILER
     shells: int | None = None
-    """How many shells the bank keeps; None: all of them."""
+    """How many shells the bank keeps; None: as the calibration says, or all of them."""
+    calibration: str | None = None
+    """The file of a calibration that says how many, beside the problem file; None: there is none."""
 
 
 def read_operation(path: Path, section: dict[str, Any]) -> OperationSection:
@@ -91,6 +95,8 @@ def read_operation(path: Path, section: dict[str, Any]) -> OperationSection:
 def read_observe(section: dict[str, Any]) -> ObserveSection:
     """The section [observe] of a problem file; what it does not say is as documented."""
     check_keys("[observe] ", section, tuple(_OBSERVE))
+    if "shells" in section and "calibration" in section:
+        raise TaskError("[observe] shells and calibration both say how many shells are kept; leave one of them out")
     return ObserveSection(**{key: read(section, key, "[observe] ") for key, read in _OBSERVE.items() if key in section})
 
 
@@ -135,6 +141,13 @@ def _threshold(section: Mapping[str, Any], key: str, where: str) -> Fraction:
     return value
 
 
+def _seconds(section: Mapping[str, Any], key: str, where: str) -> float:
+    value = read_rational(section, key, where.strip())
+    if not 0 < value <= MAX_NUMBER:
+        raise TaskError(f"{where}{key}: {value} is not understood; write seconds, more than 0")
+    return float(value)
+
+
 def _inside(section: Mapping[str, Any], key: str, where: str) -> Fraction:
     value = read_probability(section, key, where.strip())
     if value == 0:
@@ -150,6 +163,7 @@ def _limits(section: Mapping[str, Any], key: str, where: str) -> dict[str, int]:
 _OBSERVE: Mapping[str, Callable[[Mapping[str, Any], str, str], Any]] = {
     "nominal": _text,
     "budget": _number,
+    "deadline": _seconds,
     "policy": lambda section, key, where: read_one_of(section, key, POLICIES, where),
     "threshold": _threshold,
     "probing": lambda section, key, where: read_one_of(section, key, tuple(PROBING.words()), where),
@@ -160,5 +174,6 @@ _OBSERVE: Mapping[str, Callable[[Mapping[str, Any], str, str], Any]] = {
     "doublings": _number,
     "compiler": lambda section, key, where: read_one_of(section, key, compiler_names(), where),
     "shells": lambda section, key, where: _number(section, key, where, low=1),
+    "calibration": _text,
 }
 """The keys of [observe], which are the fields of `ObserveSection`, and how each is read."""

@@ -108,7 +108,7 @@ def compile_direct(
     return list_candidates(operation, search.tables, endpoints.ranked(), wanted, stats, seen_all=outcome != "proved")
 
 
-DIRECT = Compiler("direct", compile_direct)
+DIRECT = Compiler("direct", compile_direct, DEFAULT_SHELLS)
 
 
 @final

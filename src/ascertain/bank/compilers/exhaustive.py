@@ -19,6 +19,7 @@ from ascertain.bank.encoding import count_paths
 from ascertain.bank.endpoints import Endpoints
 from ascertain.bank.operation import Operation
 from ascertain.errors import LimitError
+from ascertain.interruption import look_up
 from ascertain.types import Progress
 
 MAX_PATHS = 2**40
@@ -84,6 +85,7 @@ def _branch(block: AbstractBlock, replaced: int, t: int, most: int) -> None:
         # What is replaced for the last time branches no more, and goes to the end of the log in one stride.
         last = t + 1 if replaced + 1 < most else block.work.length
         for w in block.work.words(t):
+            look_up()  # with several replacements it is long until progress is reported
             _follow(block.replaced(t, w, last), replaced + 1, last, most)
 
 

@@ -20,9 +20,17 @@ def load_problem(path: Path, *, hidden: bool = False) -> Problem:
     return problem
 
 
+def _resolve(path: Path) -> Path:
+    """Where a path leads; one that no file can have, as with a null character, is refused when it is opened."""
+    try:
+        return path.resolve()
+    except ValueError:
+        return path
+
+
 def refuse_overwriting(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> None:
     """An answer must not be written over what it is an answer to."""
-    taken = {path.resolve() for path in inputs}
+    taken = {_resolve(path) for path in inputs}
     for path in outputs:
-        if path is not None and path.resolve() in taken:
+        if path is not None and _resolve(path) in taken:
             raise FileError(f"{path}: this file is an input of the question; choose another name for the output")

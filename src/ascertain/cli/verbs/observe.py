@@ -36,6 +36,15 @@ def command(
         typer.Option("--probing", metavar="NAME", help="Next action: look-ahead, planned, round-robin or separating."),
     ] = None,
     budget: Annotated[int | None, typer.Option("--budget", min=0, metavar="N", help="The most actions.")] = None,
+    shells: Annotated[
+        int | None, typer.Option("--shells", min=1, metavar="J", help="Keep the best J shells of the bank, not all.")
+    ] = None,
+    deadline: Annotated[
+        float | None, typer.Option("--deadline", metavar="S", help="Abstain when so many seconds have passed.")
+    ] = None,
+    speculate: Annotated[
+        bool, typer.Option("--speculate", help="Compile the bank while reading, in another process.")
+    ] = False,
     journal: Annotated[
         Path | None, typer.Option("--journal", metavar="FILE", help="Keep a journal that outlives a crash.")
     ] = None,
@@ -82,7 +91,7 @@ def command(
     if kind.asks_person:
         asking.offer_completion(posed.question.model.readings)
     restore_threads()
-    words: dict[str, Any] = {"policy": policy, "alpha": alpha, "probing": probing, "budget": budget}
+    words: dict[str, Any] = {"policy": policy, "alpha": alpha, "probing": probing, "budget": budget, "shells": shells}
     with show_session(sys.stderr.isatty() and not (kind.asks_person or approve)) as watch:
         observed = observe(
             posed,
@@ -100,6 +109,8 @@ def command(
             watch=watch,
             note=note,
             dry_run=dry_run,
+            deadline=deadline,
+            speculate=speculate,
         )
     print_json("observe", observed.facts()) if as_json else _print(observed, dry_run)
     if observed.certificate not in {None, "VERIFIED"}:
@@ -118,6 +129,7 @@ def _print(observed: Observed, dry_run: bool) -> None:
         return
     print_line(f"certified: {facts['label']}" if observed.is_certified else f"abstained: {facts['reason']}")
     rows = [(key, facts[key]) for key in ("readings", "actions", "cost", "alpha", "policy", "stage")]
+    rows += [("shells kept", str(observed.shells))] if observed.shells is not None else []
     rows += [("faults met", len(facts["faults"]))] if facts["faults"] else []
     rows += [("state now", facts["current_state"])] if facts["current_state"] is not None else []
     rows += [("truth", facts["truth"])] if "truth" in facts else []

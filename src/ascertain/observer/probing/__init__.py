@@ -48,7 +48,10 @@ def find_rule(name: str, question: AbstractQuestion) -> ProbingRule:
 
 
 def default_probing(question: AbstractQuestion) -> str:
-    """The rule where none is named: planned without noise, otherwise separating, and round-robin on a Boolean plant."""
+    """The rule where none is named: look-ahead on a Boolean plant; else planned without noise, and separating with it.
+
+    A run that is resumed keeps the rule that it was begun with, whatever the default was then.
+    """
     if question.model.bits:
-        return "round-robin"
+        return "look-ahead"
     return "planned" if question.model.is_exact else "separating"

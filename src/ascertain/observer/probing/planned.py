@@ -14,6 +14,7 @@ from ascertain.evidence.evidence import Step
 from ascertain.evidence.kinds import make_separating
 from ascertain.evidence.probing import AbstractRule
 from ascertain.evidence.worlds import AbstractWorld
+from ascertain.interruption import look_up, seconds_left
 from ascertain.observer.probing import ProbingRule
 from ascertain.policy.policy import Ask
 from ascertain.search.exact import solve
@@ -34,7 +35,9 @@ class PlannedProbing(AbstractRule):
     def __init__(self, question: Task) -> None:
         found = None
         if question.num_hypotheses <= MAX_HYPOTHESES:
-            found = solve(question, memory_limit=MAX_BYTES, prove="never")
+            look_up()
+            found = solve(question, memory_limit=MAX_BYTES, time_limit=seconds_left(), prove="never")
+            look_up()  # a plan that time has cut short is followed by nobody, so that plans do not depend on clocks
         self._policy = None if found is None or isinstance(found, Unsolvable) else found.policy
         self._otherwise = make_separating(question)
 

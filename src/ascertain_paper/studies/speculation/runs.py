@@ -9,12 +9,13 @@ from types import TracebackType
 from typing import Any, final
 
 from ascertain.bank.operation import Operation
+from ascertain.live.compile_worker import CompileWorker
+from ascertain.observer.banks import OperationBank
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Observer, start_observer
 from ascertain.task.bank import Bank
 from ascertain_paper.studies.observing import outcome
 from ascertain_paper.studies.speculation.timeline import Moment, Strategy
-from ascertain_paper.studies.speculation.worker import CompileWorker
 from ascertain_paper.testbed.operations import DrawnOperation
 from ascertain_paper.testbed.streams import Stream
 from ascertain_paper.testbed.testbed import Testbed
@@ -88,19 +89,18 @@ class _Background:
     """One run's use of the worker: begin once, wait for the bank, or stop."""
 
     def __init__(self, worker: CompileWorker, logged: Operation, compiler: str) -> None:
-        self.worker, self.logged = worker, logged
-        self.compiler: str = compiler
+        self.worker, self.make_bank = worker, OperationBank(logged, compiler)
         self.begun, self.spent_us = False, 0
         self.used = False
 
     def begin(self) -> None:
         if not self.begun:
             self.begun = True
-            self.worker.begin(self.logged, self.compiler)
+            self.worker.begin(self.make_bank)
 
     def bank(self) -> Bank:
         self.begin()
-        bank, self.spent_us = self.worker.result()
+        bank, _, self.spent_us = self.worker.result()
         self.used = True
         return bank
 

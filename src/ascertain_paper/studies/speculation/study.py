@@ -18,6 +18,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from ascertain.live.compile_worker import CompileWorker
+from ascertain.observer.banks import OperationBank
 from ascertain.task.bank import Bank
 from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions, testbed_of
@@ -26,7 +28,6 @@ from ascertain_paper.studies.observing import Controller, observer_settings, out
 from ascertain_paper.studies.speculation.runs import Traced, run_in_earnest, trace_run
 from ascertain_paper.studies.speculation.tables import summarise_speculation
 from ascertain_paper.studies.speculation.timeline import STRATEGIES, Moment, Strategy
-from ascertain_paper.studies.speculation.worker import CompileWorker
 from ascertain_paper.study import Study
 from ascertain_paper.testbed.operations import Slot
 from ascertain_paper.testbed.testbed import Testbed
@@ -92,8 +93,9 @@ def measure_operation(testbed: Testbed, slot: Slot, worker: CompileWorker) -> di
     logged, stream = testbed.logged(operation), testbed.stream(operation)
     compiled: dict[str, tuple[Bank, int]] = {}
     for compiler in COMPILERS:
-        worker.begin(logged, compiler)
-        compiled[compiler] = worker.result()
+        worker.begin(OperationBank(logged, compiler))
+        found, _, spent = worker.result()
+        compiled[compiler] = found, spent
     bank = compiled["exhaustive"][0]
     runs: dict[str, Traced] = {}
     for controller in (STAGED, READWISE):
