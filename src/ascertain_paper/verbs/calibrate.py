@@ -18,7 +18,9 @@ HEADER = ("shells", "blocks that take as many", "blocks that take as many or few
 
 
 def command(
-    settings: Annotated[str, typer.Argument(metavar="SETTINGS", help='"testbed", "small", or a settings file (TOML).')],
+    settings: Annotated[
+        str, typer.Argument(metavar="SETTINGS", help='"testbed", "tuned", "small", or a settings file (TOML).')
+    ],
     blocks: Annotated[int, typer.Option("--blocks", min=1, metavar="M", help="Blocks to calibrate on.")] = 100,
     per_stratum: Annotated[
         bool, typer.Option("--per-stratum", help="Also show a number of shells for every stratum by itself.")
