@@ -29,7 +29,7 @@ def command(
         int, typer.Option("--place", min=1, metavar="R", help="Take the R-th largest rank instead of the largest.")
     ] = 1,
     compiler: Annotated[
-        str, typer.Option("--compiler", help="How banks are compiled: merging, direct or exhaustive.")
+        str, typer.Option("--compiler", help="How banks are compiled: merging, direct, direct-unmerged or exhaustive.")
     ] = "merging",
     workers: Annotated[
         int, typer.Option("--workers", min=1, metavar="N", help="Processes; the result is the same for any number.")
