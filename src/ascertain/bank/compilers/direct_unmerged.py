@@ -10,6 +10,6 @@ from __future__ import annotations
 from functools import partial
 
 from ascertain.bank.compile import Compiler
-from ascertain.bank.compilers.direct import compile_direct
+from ascertain.bank.compilers.direct import DEFAULT_SHELLS, compile_direct
 
-DIRECT_UNMERGED = Compiler("direct-unmerged", partial(compile_direct, merges=False))
+DIRECT_UNMERGED = Compiler("direct-unmerged", partial(compile_direct, merges=False), DEFAULT_SHELLS)
