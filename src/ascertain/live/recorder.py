@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, final
 
-from ascertain.observer.banks import CompileReport
+from ascertain.observer.banks import CompileReport, MakeBank
 from ascertain.observer.records import Cause, Record, bank_hash, scored_bank, stage_record, verdict_record
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stages import Event
 from ascertain.policy.verdict import Verdict
-from ascertain.task.bank import Bank
+from ascertain.task.bank import Bank, EvenBank
 from ascertain.types import Action, Reading
 
 
@@ -32,7 +32,7 @@ class AbstractRecorder(ABC):
         """All records, the commitment first."""
         return tuple(self._records)
 
-    def watch_bank(self, settings: ObserverSettings, make_bank: Callable[[], Bank] | None) -> Callable[[], Bank] | None:
+    def watch_bank(self, settings: ObserverSettings, make_bank: MakeBank | None) -> MakeBank | None:
         """What compiles the bank, for the observer: the hash of what it gives is noted."""
         return None if make_bank is None else WatchedBank(make_bank, settings, self)
 
@@ -73,10 +73,10 @@ class Notebook(AbstractRecorder):
 class WatchedBank:
     """Compiles what another callable compiles, and notes its hash; says of itself what the other says."""
 
-    def __init__(self, make_bank: Callable[[], Bank], settings: ObserverSettings, recorder: AbstractRecorder) -> None:
+    def __init__(self, make_bank: MakeBank, settings: ObserverSettings, recorder: AbstractRecorder) -> None:
         self._make_bank, self._settings, self._recorder = make_bank, settings, recorder
 
-    def __call__(self) -> Bank:
+    def __call__(self) -> Bank | EvenBank:
         bank = self._make_bank()
         self._recorder.bank_hash = bank_hash(scored_bank(self._settings, bank))
         return bank

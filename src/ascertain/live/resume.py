@@ -7,17 +7,17 @@ was recorded after is *pending*: the action may have been sent or not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
 from ascertain.errors import FileError, TaskError
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
+from ascertain.observer.banks import MakeBank
 from ascertain.observer.records import Cause, Record, commitment_record, verdict_record
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, Observer, start_observer
-from ascertain.task.bank import Bank
 from ascertain.types import Action
 
 
@@ -38,7 +38,7 @@ class Resumed:
 def begin_run(
     recorder: Journal | Notebook,
     settings: ObserverSettings,
-    make_bank: Callable[[], Bank] | None,
+    make_bank: MakeBank | None,
     *,
     resume: bool = False,
 ) -> Resumed:

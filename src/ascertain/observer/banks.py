@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -20,14 +20,16 @@ from ascertain.bank.operation import Operation
 from ascertain.bank.shells import bank_shells
 from ascertain.bank.weights import DEFAULT, Weighting
 from ascertain.errors import AscertainError, TaskError
-from ascertain.task.bank import Bank, uniform_bank
+from ascertain.task.bank import Bank, EvenBank, uniform_bank
 from ascertain.task.canonical import canonical_bytes
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import State
 from ascertain.version import __version__
 
+MakeBank: TypeAlias = Callable[[], Bank | EvenBank]
+"""Compiles a bank when it is wanted."""
 MAX_EVEN_BITS = 16
-"""The largest plant all of whose states are taken as candidates, evenly, when nothing better is said."""
+"""The largest plant all of whose states are listed as candidates, evenly; of larger ones they are counted unlisted."""
 
 
 @final
@@ -44,11 +46,11 @@ class CompileReport:
 class BankSource:
     """Runs what compiles the bank when the bank is first wanted, and never again, even where it failed."""
 
-    def __init__(self, make_bank: Callable[[], Bank]) -> None:
+    def __init__(self, make_bank: MakeBank) -> None:
         self._make_bank = make_bank
-        self._result: Bank | AscertainError | None = None
+        self._result: Bank | EvenBank | AscertainError | None = None
 
-    def bank(self) -> Bank:
+    def bank(self) -> Bank | EvenBank:
         """The bank; what went wrong is raised each time."""
         if self._result is None:
             try:
@@ -56,7 +58,7 @@ class BankSource:
             except AscertainError as error:
                 self._result = error
             else:
-                if not isinstance(self._result, Bank):  # pyright: ignore[reportUnnecessaryIsInstance]  it is a user's
+                if not isinstance(self._result, Bank | EvenBank):  # pyright: ignore[reportUnnecessaryIsInstance]  it is a user's
                     self._result = TaskError("what compiles the bank did not return a Bank")
                 elif self._result.later is not None:
                     self._result = TaskError("the bank to fall back on must be whole; it leaves a part to be computed")
@@ -67,7 +69,7 @@ class BankSource:
     @property
     def report(self) -> CompileReport | None:
         """What compiling took, if it has been done and whatever does it has a report."""
-        return getattr(self._make_bank, "report", None) if isinstance(self._result, Bank) else None
+        return getattr(self._make_bank, "report", None) if isinstance(self._result, Bank | EvenBank) else None
 
 
 @final
@@ -130,6 +132,26 @@ class HypothesesBank:
     def bank_data(self) -> dict[str, Any]:
         """What determines the bank: the question that the observer's settings name."""
         return {"kind": "hypotheses", "version": __version__}
+
+
+@final
+class EveryState:
+    """Every state of a Boolean plant, each with the same weight, unlisted."""
+
+    def __init__(self, num_states: int) -> None:
+        self._num_states = num_states
+
+    def __call__(self) -> EvenBank:
+        return EvenBank(self._num_states)
+
+    def bank_data(self) -> dict[str, Any]:
+        """What determines the bank: the question that the observer's settings name."""
+        return {"kind": "hypotheses", "version": __version__}
+
+
+def spread_evenly(question: AbstractQuestion) -> HypothesesBank | EveryState:
+    """The bank of who knows nothing: all hypotheses, each with the same weight."""
+    return list_hypotheses(question) or EveryState(question.num_candidates)
 
 
 def list_hypotheses(question: AbstractQuestion) -> HypothesesBank | None:

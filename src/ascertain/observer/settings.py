@@ -15,7 +15,7 @@ from ascertain.evidence.trigger import REJECTION, AbstractTrigger
 from ascertain.evidence.worlds import AbstractWorld
 from ascertain.model.abstract import AbstractModel
 from ascertain.observer.probing import find_rule
-from ascertain.task.bank import Bank
+from ascertain.task.bank import Bank, EvenBank
 from ascertain.task.canonical import task_hash
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import Action, State
@@ -114,7 +114,7 @@ class ObserverSettings(Shown):
     def alpha_fallback(self) -> Fraction:
         return self.alpha - self.alpha_nominal
 
-    def make_world(self, bank: Bank, alpha: Fraction) -> AbstractWorld:
+    def make_world(self, bank: Bank | EvenBank, alpha: Fraction) -> AbstractWorld:
         """The question's world, with nothing beaten, and a bank to be scored at a risk."""
         return make_world(self.question, bank, alpha, self.doubts)
 

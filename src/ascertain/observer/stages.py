@@ -35,7 +35,7 @@ from ascertain.observer.guard import Guard
 from ascertain.observer.risk_budget import RiskBudget
 from ascertain.observer.settings import ObserverSettings
 from ascertain.policy.verdict import Abstained, Certified, Verdict
-from ascertain.task.bank import Bank, nominal_bank, reuse_bank, weighted_bank
+from ascertain.task.bank import Bank, EvenBank, listed_bank, nominal_bank, reuse_bank, weighted_bank
 from ascertain.types import Action, Reading, State
 
 StageName: TypeAlias = Literal["nominal", "fallback"]
@@ -69,7 +69,7 @@ class Acceptance:
     share: str
     """The name of the share of alpha that was spent, and `alpha`, how much that is."""
     alpha: Fraction
-    bank: Bank
+    bank: Bank | EvenBank
     """The bank that was scored: of a mixture, the part that had been computed by then."""
     scored_from: int
     """The number of the first step, from 0, whose reading is scored; readings before it only move the bank along."""
@@ -115,7 +115,7 @@ class Stages:
             self.guard.follow((nominal,))
             self.risk_budget = self.risk_budget.spend(MIXTURE, settings.alpha)
             share = settings.nominal_share
-            bank = reuse_bank(nominal, share, Fraction(1), lambda: scaled_bank(self._compile(), 1 - share))
+            bank = reuse_bank(nominal, share, Fraction(1), lambda: scaled_bank(listed_bank(self._compile()), 1 - share))
             return settings.make_world(bank, settings.alpha)
         self.guard.follow((nominal,) if self._source is None else settings.question.candidates)
         self.risk_budget = self.risk_budget.spend(NOMINAL, settings.alpha_nominal)
@@ -235,14 +235,14 @@ class Stages:
         self.guard.follow(None)
         self.events.append(Event("fallback", len(self.steps), self._num_readings, why))
 
-    def _compile(self) -> Bank:
+    def _compile(self) -> Bank | EvenBank:
         """The bank. Once readings have been taken, what goes wrong with it ends the run; before, it is raised."""
         if self._source is None:
             raise TaskError(f"the policy {self.settings.policy!r} needs a bank")
         try:
             bank = self._source.bank()
-            if max(bank.states) >= self.settings.question.num_candidates:
-                raise TaskError(f"the bank lists state {max(bank.states)}, which the model does not have")
+            if bank.largest >= self.settings.question.num_candidates:
+                raise TaskError(f"the bank lists state {bank.largest}, which the model does not have")
         except AscertainError as error:
             if not self.steps:
                 raise
@@ -250,14 +250,13 @@ class Stages:
         return bank
 
     def _accept(self, label: str) -> None:
-        bank = self.world.evidence.bank
         self.risk_budget = self.risk_budget.accept(self.share)
         self.acceptance = Acceptance(
             label=label,
             current=self.world.current_state(),
             share=self.share,
             alpha=self.risk_budget.amount(self.share),
-            bank=Bank(bank.states, bank.weights),
+            bank=self.world.evidence.bank.computed(),
             scored_from=self._scored_from,
             transcript=tuple(self.steps),
         )

@@ -57,6 +57,19 @@ class Bank(Shown):
     def total(self) -> Fraction:
         return Fraction(sum(self.shares), self.scale)
 
+    @property
+    def num_candidates(self) -> int:
+        return len(self.states)
+
+    @property
+    def largest(self) -> State:
+        """The candidate of the largest number."""
+        return max(self.states)
+
+    def computed(self) -> Bank:
+        """The part that is there now, without what is left to be computed."""
+        return self if self.later is None else Bank(self.states, self.weights)
+
     def completed(self) -> Bank:
         """This bank and its later part, computed now; candidates that stand in both have the sum of their weights."""
         if self.later is None:
@@ -68,6 +81,41 @@ class Bank(Shown):
         for state, w in zip(rest.states, rest.weights, strict=True):
             weight[state] = weight.get(state, Fraction(0)) + w
         return weighted_bank(weight)
+
+
+@final
+@dataclass(frozen=True)
+class EvenBank(Shown):
+    """Every state of a plant, each with the same weight: the bank of who knows nothing. They are not listed, because
+    there may be a billion; how many of them contradict so many readings is all that evidence needs."""
+
+    num_candidates: int
+    weights: tuple[Fraction, ...] = field(default=(), init=False, repr=False)
+    """Those that are listed: none."""
+    later: None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.num_candidates < 1:
+            raise TaskError(f"a bank needs candidates; {self.num_candidates} were given")
+
+    def shown(self) -> Mapping[str, object]:
+        return {"states": self.num_candidates, "total": Fraction(1)}
+
+    @property
+    def largest(self) -> State:
+        """The candidate of the largest number."""
+        return self.num_candidates - 1
+
+    def computed(self) -> EvenBank:
+        """The bank itself: nothing of it is left for later."""
+        return self
+
+
+def listed_bank(bank: Bank | EvenBank) -> Bank:
+    """The bank, where its candidates must be listed."""
+    if isinstance(bank, EvenBank):
+        raise TaskError("a bank of every state, unlisted, is for Boolean plants all of whose states are hypotheses")
+    return bank
 
 
 def scale_weights(weights: Sequence[Fraction]) -> tuple[int, tuple[int, ...]]:
