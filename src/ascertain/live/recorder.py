@@ -78,8 +78,24 @@ class WatchedBank:
 
     def __call__(self) -> Bank | EvenBank:
         bank = self._make_bank()
-        self._recorder.bank_hash = bank_hash(scored_bank(self._settings, bank))
-        return bank
+        scored = scored_bank(self._settings, bank)
+        self._recorder.bank_hash = bank_hash(scored)
+        return self._watch_parts(bank, scored) if isinstance(scored, Bank) and isinstance(bank, Bank) else bank
+
+    def _watch_parts(self, part: Bank, scored: Bank) -> Bank:
+        """The part, whose next part is noted when it is computed: the hash is that of all that is scored by then."""
+        if part.later is None:
+            return part
+        later, held = part.later, scored
+
+        def compute() -> Bank:
+            following = later()
+            # The scaled part was computed for `held.completed` as well; parts are the same whenever they are computed.
+            whole = held.completed()
+            self._recorder.bank_hash = bank_hash(whole)
+            return self._watch_parts(following, whole)
+
+        return Bank(part.states, part.weights, compute)
 
     @property
     def report(self) -> CompileReport | None:

@@ -95,8 +95,8 @@ def bank_hash(bank: Bank | EvenBank) -> str:
 
 
 def scored_bank(settings: ObserverSettings, compiled: Bank | EvenBank) -> Bank | EvenBank:
-    """The bank that a fallback scores: what was compiled; with the policy reuse, its mixture with the nominal."""
-    if settings.policy != "reuse":
+    """The bank that a fallback scores: what was compiled; of a mixture with the nominal, that."""
+    if not settings.mixes:
         return compiled
     assert settings.nominal is not None
     share, listed = settings.nominal_share, listed_bank(compiled)

@@ -194,7 +194,7 @@ def start_observer(settings: ObserverSettings, make_bank: MakeBank | None = None
     once; and only when a fallback begins (for the policy eager that is now). None: there is nothing to fall back on;
     the policies that cannot do without a bank take the hypotheses, evenly.
     """
-    if make_bank is None and settings.policy in {"eager", "reuse"}:
+    if make_bank is None and (settings.policy == "eager" or settings.mixes):
         eager, question = settings.policy == "eager", settings.question
         make_bank = spread_evenly(question) if eager else list_hypotheses(question)
         if make_bank is None:
@@ -203,7 +203,7 @@ def start_observer(settings: ObserverSettings, make_bank: MakeBank | None = None
                 f"the policy {settings.policy!r} needs a bank, and the states of a plant of {bits} bits are too many "
                 "to list; give what compiles one, or a nominal and the policy readwise"
             )
-    source = None if make_bank is None else BankSource(make_bank)
+    source = None if make_bank is None else BankSource(make_bank, settings.policy == "incremental")
     return _observer(settings, source, _Run(Stages(settings, source)))
 
 

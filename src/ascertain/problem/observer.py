@@ -45,7 +45,6 @@ def pose_observer(
     if operation is None and problem.operation is not None:
         operation = pose_operation(problem)
     expected = _nominal(problem, nominal, question, operation)
-    make_bank = _make_bank(problem, question, operation, against)
     settings = ObserverSettings(
         question=question,
         alpha=question.alpha,
@@ -60,9 +59,10 @@ def pose_observer(
         probing=probing or section.probing or default_probing(question),
         limits=_limits(problem, question),
     )
+    make_bank = _make_bank(problem, question, operation, against, settings.policy == "incremental")
     if make_bank is None and settings.policy == "eager":
         make_bank = spread_evenly(question)
-    if make_bank is None and settings.policy == "reuse":
+    if make_bank is None and settings.mixes:
         raise TaskError(
             f"{problem.path}: the policy {settings.policy!r} needs a bank, and the problem has none; describe an "
             "operation, or list the hypotheses, or leave the policy out: the nominal then does without"
@@ -80,10 +80,12 @@ def _nominal(
 
 
 def _make_bank(
-    problem: Problem, question: AbstractQuestion, operation: Operation | None, against: str | None
+    problem: Problem, question: AbstractQuestion, operation: Operation | None, against: str | None, in_parts: bool
 ) -> MakeBank | None:
     if operation is not None:
-        return OperationBank(operation, problem.observe.compiler, problem.observe.shells, against=against)
+        return OperationBank(
+            operation, problem.observe.compiler, problem.observe.shells, against=against, in_parts=in_parts
+        )
     return list_hypotheses(question)
 
 

@@ -29,7 +29,8 @@ class Bank(Shown):
     states: tuple[State, ...]
     weights: tuple[Fraction, ...]
     later: Callable[[], Bank] | None = field(default=None, repr=False, compare=False)
-    """Computes the candidates that are still missing, with the weight that this bank leaves over at most."""
+    """Computes the candidates that come next, with the weight that this bank leaves over at most; they may leave others
+    for later in their turn."""
     scale: int = field(init=False, repr=False, compare=False)
     shares: tuple[int, ...] = field(init=False, repr=False, compare=False)
     """The weights times `scale`, which are integers: thousands of them are added and compared much faster."""
@@ -71,16 +72,16 @@ class Bank(Shown):
         return self if self.later is None else Bank(self.states, self.weights)
 
     def completed(self) -> Bank:
-        """This bank and its later part, computed now; candidates that stand in both have the sum of their weights."""
+        """This bank and its next part, computed now; candidates that stand in both have the sum of their weights."""
         if self.later is None:
             return self
         rest = self.later()
-        if rest.later is not None or self.total + rest.total > 1:
+        if self.total + rest.total > 1:
             raise TaskError(f"the later part of a bank weighs {rest.total}; at most {1 - self.total} was left for it")
         weight = dict(zip(self.states, self.weights, strict=True))
         for state, w in zip(rest.states, rest.weights, strict=True):
             weight[state] = weight.get(state, Fraction(0)) + w
-        return weighted_bank(weight)
+        return Bank(tuple(weight), tuple(weight.values()), rest.later)
 
 
 @final

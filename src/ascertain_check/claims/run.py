@@ -7,7 +7,7 @@ bank, at which share of alpha and from which step on readings are scored:
     policy              until the bank is compiled                      after that
     staged, readwise    the nominal, alpha * nominal_share, from 0      the bank, the rest of alpha, from that step on
     eager                                                               the bank, alpha, from 0
-    reuse               the nominal with weight nominal_share, from 0   the bank, alpha, from 0
+    reuse, incremental  the nominal with weight nominal_share, from 0   the bank, alpha, from 0
 
 On a hidden model, candidates and the nominal are hypotheses, and readings are scored from 0 in every case: where the
 plant is depends there on what was read, so that readings before a switch, which decided about it, cannot be left out.
@@ -58,6 +58,8 @@ WORLDS: dict[str, Callable[[Any, str, Stage, list[Step]], None]] = {
 }
 """By kind of model: what computes the evidence against every hypothesis again."""
 ONE = Fraction(1)
+MIXTURES = ("reuse", "incremental")
+"""The policies whose nominal and bank are one mixture; of incremental ones the bank is the part computed in the end."""
 ALL_STATES = "all states"
 """In place of a list of candidates: every state of a Boolean plant, each with the same weight."""
 
@@ -137,7 +139,7 @@ def find_shares(story: Story) -> tuple[str, dict[str, Fraction]]:
     commitment = story.commitment
     if commitment.policy == "eager":
         return "fallback", {"fallback": commitment.alpha}
-    if commitment.policy == "reuse":
+    if commitment.policy in MIXTURES:
         return "mixture", {"mixture": commitment.alpha}
     nominal = commitment.alpha * commitment.nominal_share
     shares = {"nominal": nominal, "fallback": commitment.alpha - nominal}
@@ -179,7 +181,7 @@ def check_bank(task: Question, story: Story, bank: list[tuple[int, Fraction]] | 
             raise Refuted("the policy is eager, but the bank was not compiled first")
         check_committed(task, commitment, None if bank is None else dict(bank))
         return
-    weight = commitment.nominal_share if commitment.policy == "reuse" else ONE
+    weight = commitment.nominal_share if commitment.policy in MIXTURES else ONE
     if commitment.policy == "eager" or bank != [(commitment.nominal, weight)]:
         raise Refuted("no bank was compiled, and the bank of the claim is not the nominal alone")
 
@@ -188,7 +190,7 @@ def check_committed(task: Question, commitment: Commitment, bank: dict[int, Frac
     """What the commitment says about the bank: that there is one, what the nominal weighs, or all of it."""
     if commitment.bank is None:
         raise Refuted("the commitment says that there is no bank to be compiled")
-    kept = commitment.nominal_share if commitment.policy == "reuse" else Fraction(0)
+    kept = commitment.nominal_share if commitment.policy in MIXTURES else Fraction(0)
     if bank is None:
         if kept or commitment.bank.get("kind") != "hypotheses":
             raise Refuted("the bank is every state, evenly weighted, and the commitment says otherwise")

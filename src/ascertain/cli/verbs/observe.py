@@ -26,7 +26,7 @@ def command(
         ),
     ],
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME", help="eager, staged, readwise or reuse.")
+        str | None, typer.Option("--policy", metavar="NAME", help="eager, staged, readwise, reuse or incremental.")
     ] = None,
     alpha: Annotated[
         str | None, typer.Option("--alpha", metavar="P", help="The risk of a wrong answer, such as 1/1000000.")
