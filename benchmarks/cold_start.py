@@ -1,6 +1,6 @@
 """How many readings it takes to find out the whole state of a testbed plant of which nothing is known, and how long.
 
-    python benchmarks/cold_start.py [--runs 20] [--first 0] [--rules look-ahead separating]
+    python benchmarks/cold_start.py [--runs 20] [--first 0] [--rules look-ahead separating] [--plants 0 1]
 
 The truth is the true endpoint of a drawn operation, whose log nobody kept: every state is a candidate, evenly. Beside
 it stands what the nominal alone takes where it is true, with the same rule, operations and noise. alpha is one in four
@@ -57,9 +57,11 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--first", type=int, default=0, help="the number of the first operation")
     parser.add_argument("--rules", nargs="+", default=["look-ahead", "separating", "round-robin"])
+    parser.add_argument("--plants", nargs="+", type=int, default=[0, 1])
     options = parser.parse_args()
     testbed = load_testbed()
-    for plant, drawn in enumerate(testbed.plants):
+    for plant in options.plants:
+        drawn = testbed.plants[plant]
         for name in options.rules:
             for cold in (True, False):
                 slots = [

@@ -71,6 +71,8 @@ class Observed(Shown):
     """Whether the answer is true of a simulated plant; None without an answer, or where nothing is true of it."""
     certificate: str | None
     """What the checker says of the certificate; None where none was written."""
+    generalised_cost: Fraction | None = None
+    """What actions and computation cost together; None where the problem does not price computation."""
 
     def shown(self) -> Mapping[str, object]:
         truth = {"truth": self.truth, "right": self.right, "certificate": self.certificate}
@@ -112,6 +114,7 @@ class Observed(Shown):
             "plant": self.plant,
             **({} if self.truth is None else {"truth": self.truth, "right": self.right}),
             "certificate": self.certificate,
+            **({} if self.generalised_cost is None else {"generalised_cost": fraction_text(self.generalised_cost)}),
         }
 
 
@@ -191,7 +194,8 @@ def observe(
         )
         checked = None if certificate is None else _certify(certificate, run, recorder, note)
     truth, right = _compare(run, device)
-    return Observed(run, None if device is None else device.name, truth, right, checked)
+    priced = run.observer.counters.generalised_cost(**posed.prices) if posed.prices else None
+    return Observed(run, None if device is None else device.name, truth, right, checked, priced)
 
 
 def _list_warnings(question: AbstractQuestion) -> list[str]:

@@ -118,6 +118,7 @@ def _print(observed: Observed, dry_run: bool) -> None:
         return
     print_line(f"certified: {facts['label']}" if observed.is_certified else f"abstained: {facts['reason']}")
     rows = [(key, facts[key]) for key in ("readings", "actions", "cost", "alpha", "policy", "stage")]
+    rows += [("generalised cost", facts["generalised_cost"])] if "generalised_cost" in facts else []
     rows += [("faults met", len(facts["faults"]))] if facts["faults"] else []
     rows += [("state now", facts["current_state"])] if facts["current_state"] is not None else []
     rows += [("truth", facts["truth"])] if "truth" in facts else []
