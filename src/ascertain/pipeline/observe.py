@@ -194,7 +194,9 @@ def observe(
         for warning in _list_warnings(settings.question):
             note(warning)
         background = None
-        if speculate and isinstance(make_bank, OperationBank):
+        if speculate and settings.policy == "incremental":
+            note("nothing is speculated on: the policy incremental compiles shells one by one, when they are wanted")
+        elif speculate and isinstance(make_bank, OperationBank):
             make_bank = background = stack.enter_context(SpeculativeBank(make_bank))
         elif speculate:
             note("there is nothing to speculate on: the problem has no operation whose bank would have to be compiled")
