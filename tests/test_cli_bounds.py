@@ -194,14 +194,36 @@ def test_a_rounded_cost_is_never_below_the_cost() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as on Unix")
-def test_an_interrupt_ends_it_with_one_sentence(tmp_path: Path) -> None:
-    problem = tmp_path / "leak.toml"
-    (tmp_path / "valve.dot").write_bytes((VALVE / "valve.dot").read_bytes())
-    problem.write_text((VALVE / "leak.toml").read_text() + '\n[noise]\nflip = "1/10"\n')
-    command = [sys.executable, "-m", "ascertain", "bounds", str(problem), "--alpha", "1e-9", "--beta", "1/1000"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as busy:
+def test_an_interrupt_ends_it_with_what_was_found_so_far(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "ascertain", "bounds", str(noisy_valve(tmp_path)), "--json"]
+    with subprocess.Popen([*command, *STRICT], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as busy:
         time.sleep(6)  # it takes ten times as long where nothing else runs
         busy.send_signal(signal.SIGINT)
         out, err = busy.communicate(timeout=60)
-    assert (busy.returncode, out) == (130, b"")
-    assert err.decode().strip().splitlines()[-1] == "ascertain: interrupted"
+    if not out:  # it had not begun to search
+        assert err.decode().strip().splitlines()[-1] == "ascertain: interrupted"
+    else:
+        facts = json.loads(out)
+        assert facts["stopped_by"] == "interrupt"
+        assert Fraction(facts["lower"]["best"]) >= 0
+    assert busy.returncode == 130
+
+
+STRICT = ("--alpha", "1e-9", "--beta", "1/1000")
+
+
+def noisy_valve(folder: Path) -> Path:
+    problem = folder / "leak.toml"
+    (folder / "valve.dot").write_bytes((VALVE / "valve.dot").read_bytes())
+    problem.write_text((VALVE / "leak.toml").read_text() + '\n[noise]\nflip = "1/10"\n')
+    return problem
+
+
+def test_when_time_is_up_the_best_of_both_sides_is_the_answer(tmp_path: Path) -> None:
+    facts = answer("bounds", noisy_valve(tmp_path), *STRICT, "--time", "1")
+    assert facts["stopped_by"] == "time"
+    assert Fraction(facts["lower"]["best"]) >= 0  # type: ignore[index]
+    assert facts["upper"] is None or Fraction(facts["lower"]["best"]) <= Fraction(facts["upper"])  # type: ignore[index,arg-type]
+    shown = run("bounds", noisy_valve(tmp_path), *STRICT, "--time", "0")
+    assert shown.returncode == 0
+    assert "Stopped by time" in shown.stdout
