@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from ascertain.errors import LimitError, TaskError
+from ascertain.errors import LimitError
 from ascertain.model import NoisyMachine
 from ascertain.model.noisy import make_law
 from ascertain.planning import composition
@@ -395,11 +395,6 @@ def test_a_loop_brings_every_state_back_and_there_is_none_where_states_merge() -
     from ascertain.model.named import shift_register
 
     assert cheapest_return(shift_register(2), (0, 1), 0, (Fraction(1),)) is None
-
-
-def test_information_states_refuse_questions_about_the_current_state() -> None:
-    with pytest.raises(TaskError, match="about the start"):
-        tabulate_likelihoods(pose(sensor_bank(3), about="current", flip=TENTH))
 
 
 def test_ruling_out_an_eliminated_hypothesis_can_free_an_action_and_no_bound_forgets_that() -> None:

@@ -6,6 +6,7 @@ question at its risks -> quotient -> lower bounds and policies -> the hardest pa
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -33,6 +34,7 @@ from ascertain.planning.hardest_pair import (
     explain_information,
     explain_pairs,
 )
+from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.planning.two_sided import TwoSidedBounds, Values, bound_both_sides
 from ascertain.policy.chain import follow
 from ascertain.problem.problem import Problem, find_question
@@ -74,7 +76,9 @@ class Bounds(Shown):
     verdict: Verdict | None = None
     """What the checker says of the certificate."""
     remarks: tuple[str, ...] = ()
-    """What could not be certified, and why."""
+    """Which methods met which limit, and what could not be certified, and why."""
+    stopped_by: str | None = None
+    """"time" or "interrupt" where the search ended before all methods were done; both sides hold all the same."""
 
     def shown(self) -> Mapping[str, object]:
         lower = "infinite" if self.is_infinite else self.best
@@ -120,6 +124,8 @@ class Bounds(Shown):
             "risk": None if self.risk is None else {"wrong": _text(self.risk[0]), "abstain": _text(self.risk[1])},
             "hardest": None if self.hardest is None else self.hardest.facts(),
             "certificate": None if self.verdict is None else str(self.verdict),
+            "remarks": list(self.remarks),
+            "stopped_by": self.stopped_by,
         }
 
     def write_certificate(self, path: str | Path) -> tuple[Path, Path]:
@@ -148,37 +154,48 @@ def bound(
     beta: Fraction | int | str | None = None,
     *,
     certified: bool = False,
+    time_limit: float | None = None,
     tell: Tell = ignore,
 ) -> Bounds:
     """Find all that is known about what the question costs at these risks; those that are not given are its own.
 
     `question` is a task, a question about a Boolean plant, a problem, or the name of a problem file. With `certified`
-    what can be proved to a stranger is put into a certificate and checked. `tell` hears what is being done.
+    what can be proved to a stranger is put into a certificate and checked. The search ends after about `time_limit`
+    seconds, or when it is interrupted, with the best of both sides so far. `tell` hears what is being done, and how far
+    both sides are.
     """
+    limits = DEFAULT_LIMITS if time_limit is None else replace(DEFAULT_LIMITS, until=time.monotonic() + time_limit)
     risks = {"alpha": _read_risk("alpha", alpha, zero=False), "beta": _read_risk("beta", beta, zero=True)}
     question, _ = find_question(question, _choose_question)
     question = replace(question, **{name: risk for name, risk in risks.items() if risk is not None})
     if 2 * question.alpha + question.beta >= 1:
         nothing = {"pairwise": Fraction(0), "program": Fraction(0)}
         found = Bounds(question, vacuous=True, lower=nothing, best=Fraction(0))
-        return replace(found, remarks=("the bounds are vacuous, so that there is nothing to certify",))
+        why = "the bounds are vacuous, so that there is nothing to certify"
+        return replace(found, remarks=(why,) if certified else ())
     _check_risks(question)
     # Without a list of states there is neither a quotient to bound nor a task that certificates speak of.
     if isinstance(question, PlantTask):
-        found = _bound_plant(question)
-        return replace(found, remarks=("a question about a plant that is not enumerated has no certificate",))
+        found = _bound_plant(question, limits)
+        why = "a question about a plant that is not enumerated has no certificate"
+        return replace(found, remarks=(why,) if certified else ())
     quotient = take_quotient(question)
-    found, pairwise = _bound_task(question, quotient, tell)
+    found, pairwise = _bound_task(question, quotient, limits, tell)
     if not certified:
         return found
     tell("certifying")
     claims, remarks = _list_claims(found, quotient, pairwise)
     certificate, verdict = certify(question, claims) if claims else (None, None)
-    return replace(found, certificate=certificate, verdict=verdict, remarks=tuple(remarks))
+    return replace(found, certificate=certificate, verdict=verdict, remarks=(*found.remarks, *remarks))
 
 
-def bound_around(found: Bounds, progress: Callable[[int, int], None] | None = None) -> list[Bounds]:
-    """The same question at other alphas, the asked one among them, as far as it stays one; none where alpha is 0."""
+def bound_around(
+    found: Bounds, progress: Callable[[int, int], None] | None = None, time_limit: float | None = None
+) -> list[Bounds]:
+    """The same question at other alphas, the asked one among them, as far as it stays one; none where alpha is 0.
+
+    `time_limit` is for each of them.
+    """
     question = found.question
     risks = [question.alpha * Fraction(10) ** power for power in POWERS if question.alpha]
     risks = [risk for risk in risks if 2 * risk + question.beta < 1]
@@ -186,7 +203,7 @@ def bound_around(found: Bounds, progress: Callable[[int, int], None] | None = No
     for k, risk in enumerate(risks):
         if progress is not None:
             progress(k, len(risks))
-        points.append(found if risk == question.alpha else bound(replace(question, alpha=risk)))
+        points.append(found if risk == question.alpha else bound(replace(question, alpha=risk), time_limit=time_limit))
     return points
 
 
@@ -224,28 +241,37 @@ def _check_risks(question: Task | PlantTask) -> None:
             )
 
 
-def _bound_task(task: Task, quotient: Quotient, tell: Tell) -> tuple[Bounds, PairwiseBound | None]:
+def _bound_task(
+    task: Task, quotient: Quotient, limits: SearchLimits, tell: Tell
+) -> tuple[Bounds, PairwiseBound | None]:
     """Both sides of a task, and the pairwise bound of its quotient where nothing is obstructed."""
-    found, reduced = bound_both_sides(task, tell=tell), quotient.reduced
+    found, reduced = bound_both_sides(task, limits=limits, tell=tell), quotient.reduced
     if found.obstruction is not None:
         witness = found.obstruction
         hardest = HardestPair(witness.names, witness.labels, witness.sentence)
         infinite: Values = {"pairwise": None, "program": None}
         return Bounds(task, obstruction=witness, lower=infinite, hardest=hardest), None
-    pairwise = found.pairwise or bound_by_information(reduced)
-    program = found.program or bound_by_program(reduced, pairwise=pairwise)
-    hardest = explain_information(reduced, pairwise)
-    if not reduced.model.is_noisy:
-        hardest = explain_pairs(reduced, bound_by_pairs(reduced))
-    lower = {"pairwise": pairwise.value, "program": program.value, **found.lower_by_method}
-    return _gather(task, found, lower, hardest), pairwise
+    lower, remarks, hardest = dict(found.lower_by_method), list(found.remarks), None
+    pairwise, program = found.pairwise, found.program
+    # Without noise the optimum needs none of these, and a limit of one of them does not take it down.
+    try:
+        pairwise = pairwise or bound_by_information(reduced)
+        hardest = explain_information(reduced, pairwise)
+        if not reduced.model.is_noisy:
+            program = bound_by_program(reduced, pairwise=pairwise)
+            hardest = explain_pairs(reduced, bound_by_pairs(reduced))
+    except LimitError as reason:
+        remarks.append(str(reason))
+    lower |= {} if pairwise is None else {"pairwise": pairwise.value}
+    lower |= {} if program is None else {"program": program.value}
+    return replace(_gather(task, found, lower, hardest), remarks=tuple(remarks)), pairwise
 
 
-def _bound_plant(question: PlantTask) -> Bounds:
+def _bound_plant(question: PlantTask, limits: SearchLimits) -> Bounds:
     """Both sides of a question about a plant that is not enumerated."""
     factors = find_factors(question)
     hardest = None if factors is None else explain_factors(question, factors)
-    found = bound_both_sides(question)
+    found = bound_both_sides(question, limits=limits)
     return _gather(question, found, {"pairwise": None, "program": None, **found.lower_by_method}, hardest)
 
 
@@ -260,6 +286,8 @@ def _gather(question: Task | PlantTask, found: TwoSidedBounds, lower: Values, ha
         risk=found.risk,
         hardest=hardest,
         policy=found.policy,
+        remarks=found.remarks,
+        stopped_by=found.stopped_by,
     )
 
 

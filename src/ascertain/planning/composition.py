@@ -47,7 +47,7 @@ from ascertain.errors import LimitError
 from ascertain.model import Machine, Model, NoisyMachine
 from ascertain.planning.controller import CertifiedController, CertifiedRisk
 from ascertain.planning.lagrangian import search_prices
-from ascertain.planning.limits import SearchLimits
+from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.policy.evaluate import evaluate
 from ascertain.policy.policy import Abstain, Answer, Ask, Decision
@@ -65,7 +65,7 @@ MAX_LOOPS = 4000
 """Joint states that are looked at for a loop: one that is not found among so many would make the test too expensive."""
 MAX_PLACES = 50_000
 """Places of a tree that is evaluated as a whole, which takes about a second."""
-NODE_LIMITS = SearchLimits(max_nodes=20_000, weight_rounds=2, mixing_trials=12)
+NODE_LIMITS = SearchLimits(max_nodes=5_000, weight_rounds=2, mixing_trials=12)
 """For the test of a node, which has one action: a tree needs many of them."""
 
 
@@ -153,13 +153,19 @@ def skeleton(task: Task) -> Task:
     return replace(task, model=machine)
 
 
-def compose(task: Task, tree: Automaton, alpha: Fraction, beta: Fraction) -> dict[Split, CertifiedTree | None]:
+def compose(
+    task: Task,
+    tree: Automaton,
+    alpha: Fraction,
+    beta: Fraction,
+    limits: SearchLimits = DEFAULT_LIMITS,
+    splits: tuple[Split, ...] = ("uniform", "best"),
+) -> dict[Split, CertifiedTree | None]:
     """The tree of the skeleton with tests at its nodes, by each split.
 
     None when a node cannot be read again, or has no test.
     """
-    composition = _Composition(task, tree, alpha, beta)
-    splits: tuple[Split, Split] = ("uniform", "best")
+    composition = _Composition(task, tree, alpha, beta, limits.until)
     return {split: _keep_within(composition, split) for split in splits}
 
 
@@ -175,7 +181,7 @@ def _keep_within(composition: _Composition, split: Split) -> CertifiedTree | Non
             return replace(found, abstain=abstain)
     # Off its path the truth may abstain for certain: so what the tests err and abstain must together stay within beta.
     least = min(alpha, beta / 2)
-    found = _Composition(task, composition.tree, least, beta - least).run(split)
+    found = _Composition(task, composition.tree, least, beta - least, composition.until).run(split)
     return found if found is not None and found.abstain <= beta else None
 
 
@@ -200,8 +206,8 @@ class _Site:
 class _Composition:
     """The sites of the tree, numbered from the root, and what their tests may be."""
 
-    def __init__(self, task: Task, tree: Automaton, alpha: Fraction, beta: Fraction) -> None:
-        self.task, self.tree, self.alpha, self.beta = task, tree, alpha, beta
+    def __init__(self, task: Task, tree: Automaton, alpha: Fraction, beta: Fraction, until: float) -> None:
+        self.task, self.tree, self.alpha, self.beta, self.until = task, tree, alpha, beta, until
         self.output = skeleton(task).model.behaviour
         self.sites: list[_Site] = []
         self.unfold(tree.start(), tuple((h, int(s)) for h, s in enumerate(task.state.tolist())))
@@ -299,7 +305,8 @@ class _Composition:
         key = ((laws, tuple(question.label.tolist()), question.cost), alpha)
         if key not in self.found:
             try:
-                self.found[key] = search_prices(question, alpha, self.beta_of_test, limits=NODE_LIMITS).best
+                limits = replace(NODE_LIMITS, until=self.until)
+                self.found[key] = search_prices(question, alpha, self.beta_of_test, limits=limits).best
             except LimitError:
                 self.found[key] = None
         return self.found[key]

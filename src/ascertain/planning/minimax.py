@@ -69,9 +69,10 @@ def find_best_mixture(
         cap = math.log(1 / alpha) + math.log(tables.num_slots) + more
         rival_part = float(alpha) * math.exp(1 - more) / (4 * tables.num_slots)
         with suppress(LimitError):
-            graph = GraphBuilder(tables, cap, rival_part, max_nodes=max_nodes).build()
-            program = ColumnGeneration(graph, alpha, beta)
+            graph = GraphBuilder(tables, cap, rival_part, max_nodes=max_nodes, limits=limits).build()
+            program = ColumnGeneration(graph, alpha, beta, limits)
             return program, program.generate(_rounds(graph, limits))
+    limits.check_time()
     raise LimitError(f"the readings of this task lead to more than {max_nodes} different information states")
 
 
@@ -87,6 +88,8 @@ def find_minimax_policy(
     branches = min(limits.max_branches, max(2, _repeats(program.graph, limits) // (3 * BOUND_ROUNDS)))
     target = math.inf if best is None else float(best.cost / TIGHT_RATIO)
     branched = bound_by_branching(program, mixture, branches=branches, rounds=BOUND_ROUNDS, target=target)
+    if limits.is_over:
+        return PricedPolicy(best, mixture.lower, branched)
     if derandomised is not None and derandomised.cost > max(GOOD_RATIO * mixture.lower, TIGHT_RATIO * branched):
         improved = _round(fewer, restricted, limits)
         best = derandomised if improved is None or improved.cost > derandomised.cost else improved
@@ -100,7 +103,7 @@ def _restrict(program: ColumnGeneration, mixture: Mixture) -> tuple[ColumnGenera
     for column in mixture.columns:
         keep |= (column.visits * often > NEVER_MET) & (column.choice >= 0)
     graph, node = restrict_graph(program.graph, keep)
-    fewer = ColumnGeneration(graph, program.alpha, program.beta)
+    fewer = ColumnGeneration(graph, program.alpha, program.beta, program.limits)
     columns = tuple(fewer.column_of(column.choice[node], Fraction(0)) for column in mixture.columns)
     return fewer, replace(mixture, columns=columns)
 
@@ -139,6 +142,8 @@ def _round(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) ->
         found = fit_horizon(graph, improved, program.alpha, program.beta)
         if found is not None and (best is None or found.cost < best.cost):
             best = found
+        if limits.is_over:
+            break
     return best
 
 
@@ -149,7 +154,7 @@ def _dive(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> 
     rounds = min(60, _rounds(graph, limits))
     for _ in range(min(limits.max_dives, max(3, limits.max_work // (rounds * forbidden.size)))):
         bound = _bind(graph, mixture, forbidden)
-        if bound is None:
+        if bound is None or limits.is_over:
             break
         v, decision = bound
         kept = tuple(c for c in mixture.columns if not c.visits[v] or c.choice[v] == decision)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ascertain.cli.options import AsJson, CertificateFile, ProblemFile
+from ascertain.cli.options import AsJson, CertificateFile, ProblemFile, TimeLimit
 from ascertain.errors import import_extra
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def command(
     beta: Annotated[
         str | None, typer.Option("--beta", metavar="P", help="Probability of an abstention; else the file's.")
     ] = None,
+    time: TimeLimit = None,
     as_json: AsJson = False,
     certificate: CertificateFile = None,
     draw: Annotated[
@@ -36,8 +37,9 @@ def command(
 
     The cost is the expected cost under the worst hypothesis. The upper bound is that of a certified experiment. Exit
     code 0, or 1 when no experiment keeps to the risk at any cost: then the pair that cannot be told apart is named.
+    When time is up, or after Ctrl-C (exit code 130), the best of both sides so far is the answer.
 
-    Example:  ascertain bounds problem.toml --alpha 1/1000 --beta 1/100
+    Example:  ascertain bounds problem.toml --alpha 1/1000 --beta 1/100 --time 10
     """
     from ascertain.cli.show.output import note, print_json
     from ascertain.cli.show.problems import load_problem, refuse_overwriting
@@ -52,17 +54,17 @@ def command(
     posed = load_problem(problem)
     refuse_overwriting([draw, *certificate_files(certificate)], posed.sources)
     with waiting("bounding the cost from below and from above") as tell:
-        found = bound(posed, alpha, beta, certified=certificate is not None, tell=tell)
-    for remark in found.remarks if certificate is not None else ():
+        found = bound(posed, alpha, beta, certified=certificate is not None, time_limit=time, tell=tell)
+    for remark in found.remarks:
         note(remark)
     save_certificate(certificate, found, "there is nothing to certify")
-    if draw is not None:
-        _draw(draw, found)
+    if draw is not None and found.stopped_by != "interrupt":
+        _draw(draw, found, time)
     print_json("bounds", found.facts()) if as_json else _print(problem, found)
-    raise typer.Exit(1 if found.is_infinite else 0)
+    raise typer.Exit(130 if found.stopped_by == "interrupt" else 1 if found.is_infinite else 0)
 
 
-def _draw(path: Path, found: Bounds) -> None:
+def _draw(path: Path, found: Bounds, time: float | None) -> None:
     """Both sides at a few risks, the asked one among them."""
     from ascertain.cli.show.output import note
     from ascertain.cli.show.progress import counting
@@ -73,7 +75,7 @@ def _draw(path: Path, found: Bounds) -> None:
         note(f"{path}: not drawn, as nothing here depends on alpha")
         return
     with counting("points of the drawing") as progress:
-        points = [(float(point.question.alpha), point) for point in bound_around(found, progress)]
+        points = [(float(point.question.alpha), point) for point in bound_around(found, progress, time)]
     lines = {
         "achieved (certified)": [(x, b.upper) for x, b in points],
         "lower bound": [(x, b.best) for x, b in points],
@@ -104,6 +106,8 @@ def _print(problem: Path, found: Bounds) -> None:
         if found.risk is not None:
             wrong, abstain = (f"{float(part):.3g}" for part in found.risk)
             print_line(f"Wrong with probability at most {wrong}, abstains with at most {abstain}.")
+        if found.stopped_by is not None:
+            print_line(f"Stopped by {found.stopped_by}: with more time both sides may come closer.")
     if found.hardest is not None and found.obstruction is None:
         (h, g), labels = found.hardest.states, found.hardest.labels
         print_line(f"Hardest pair: {h!r} (label {labels[0]!r}) against {g!r} (label {labels[1]!r}).")
