@@ -7,7 +7,8 @@ it is kept, and further readings filter it one by one; otherwise it is made agai
 Whether to go on can mostly be said without a sweep. The world keeps *witnesses*, some states that are not beaten: as
 long as two of them differ in label, no answer is possible. The first witnesses are the candidates and the states one
 or two bits away from them, which tend to hold out the longest; each sweep finds new ones. Rules that only want to know
-what to probe next are given the strongest witnesses until a list is likely to be short.
+what to probe next are given the strongest witnesses until a list is likely to be short, or, if they have an order of
+their own, the first of a wider *circle* around the candidates.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from typing import final
 
@@ -22,7 +24,7 @@ import numpy as np
 
 from ascertain.errors import LimitError
 from ascertain.evidence.evidence import Doubts, FlipEvidence, Step
-from ascertain.evidence.groups import Group, find_two_labels, keep_strongest, merge_groups
+from ascertain.evidence.groups import Group, Rank, by_penalty, find_two_labels, keep_strongest, merge_groups
 from ascertain.evidence.labelling import Labelling, label_states
 from ascertain.evidence.worlds import AbstractStateWorld, Glance, cut_blocks
 from ascertain.kernels.evidence.worlds import MISSING, TILE, Listed, Room, Steps, sweep_states
@@ -38,6 +40,11 @@ KEPT = 1 << 19
 """The longest list that is kept: one reading filters it in milliseconds, quicker than another sweep."""
 MAX_WITNESSES = 1 << 12
 """Witnesses are filtered at every reading, so that there are few of them: 4,096 take microseconds."""
+REACH = 4
+"""Bits by which the circle around a candidate differs from it: rivals so near are hard to drive away, and with 24 bits
+there are 12,951 of them."""
+MAX_CIRCLE = 1 << 14
+"""The circle is filtered at every reading too, as long as there is no list."""
 FEW_WITNESSES = 1 << 6
 """A sweep looks for new witnesses when fewer are left: these would soon be beaten, and each loss may cost a sweep."""
 
@@ -67,7 +74,8 @@ class BooleanWorld(AbstractStateWorld):
         self._thresholds: list[int] = []
         self._left: list[Group] | None = None
         self._worth_sweeping: float = KEPT
-        self._witnesses = [_near(self.evidence.bank, self._plant.num_bits)]
+        self._witnesses = [_near(self.evidence.bank, self._plant.num_bits, 2, MAX_WITNESSES)]
+        self._circle = [_near(self.evidence.bank, self._plant.num_bits, REACH, MAX_CIRCLE)]
 
     def _state_of(self, hypothesis: WordArray) -> WordArray:
         return hypothesis
@@ -78,6 +86,7 @@ class BooleanWorld(AbstractStateWorld):
             self._left = self._filter(self._left, step)
         else:
             self._witnesses = self._filter(self._witnesses, step)
+            self._circle = self._filter(self._circle, step)
 
     def _some_labels(self) -> set[int]:
         if self._left is None:
@@ -89,14 +98,15 @@ class BooleanWorld(AbstractStateWorld):
     def _blocks(self) -> Iterator[Group]:
         yield from self._sweep() if self._left is None else cut_blocks(self._left)
 
-    def likely_rivals(self, label: int, limit: int) -> list[Group]:
+    def likely_rivals(self, label: int, limit: int, rank: Rank | None = None) -> list[Group]:
         if self._left is None and self._expect_left() > self._worth_sweeping:
-            rivals = [group.only(self.codes(group) != np.uint64(label)) for group in self._witnesses]
-            strongest = keep_strongest(rivals, limit)
+            near = self._witnesses if rank is None else self._circle
+            rivals = [group.only(self.codes(group) != np.uint64(label)) for group in near]
+            strongest = keep_strongest(rivals, limit, rank or by_penalty)
             if strongest:
                 return strongest
         # A sweep that left too many to keep is not worth repeating before a quarter of these is expected.
-        found = self.strongest_rivals(label, limit)
+        found = self.strongest_rivals(label, limit, rank or by_penalty)
         if self._left is None:
             self._worth_sweeping = self._expect_left() / 4
         return found
@@ -184,10 +194,23 @@ def _encode(history: list[Step], ran: tuple[bool, ...]) -> tuple[IntArray, IntAr
     return np.array(commands, dtype=np.int32), np.array(readings, dtype=np.int32)
 
 
-def _near(bank: Bank, num_bits: int) -> Group:
-    """The heaviest candidates and the states one or two bits away from them, as witnesses before any reading."""
-    heaviest = sorted(zip(bank.shares, bank.states, strict=True), key=lambda pair: -pair[0])[:64]
-    flips = [0, *(1 << i for i in range(num_bits)), *(1 << i | 1 << j for i in range(num_bits) for j in range(i))]
-    near = dict.fromkeys(state ^ flip for flip in flips for _, state in heaviest)
-    states = np.array(sorted(list(near)[:MAX_WITNESSES]), dtype=np.uint64)
+def _near(bank: Bank, num_bits: int, reach: int, limit: int) -> Group:
+    """The heaviest candidates and the nearest states to them, at most so many bits away, before any reading."""
+    heaviest = [
+        state for _, state in sorted(zip(bank.shares, bank.states, strict=True), key=lambda pair: -pair[0])[:64]
+    ]
+    flips = _list_flips(num_bits, reach)[: -(-2 * limit // len(heaviest))]
+    near = (flips[:, np.newaxis] ^ np.array(heaviest, dtype=np.uint64)).ravel()
+    first = np.sort(np.unique(near, return_index=True)[1])[:limit]
+    states = np.sort(near[first])
     return Group((), states, states.copy(), np.zeros(states.size, dtype=np.int64))
+
+
+@cache
+def _list_flips(num_bits: int, reach: int) -> WordArray:
+    """Every set of at most so many bits, as a word, the smaller sets first."""
+    sets: list[list[int]] = [[0]]
+    for _ in range(reach):
+        # Each set once: the bit that joins is above all others.
+        sets.append([1 << i | small for i in range(num_bits) for small in sets[-1] if small < 1 << i])
+    return np.array([word for same in sets for word in same], dtype=np.uint64)
