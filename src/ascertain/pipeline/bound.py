@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, final
 
+from ascertain.bounds.capacity import bound_by_capacity, bound_by_one_reading
 from ascertain.bounds.divergence import round_value
 from ascertain.bounds.information import PairwiseBound, bound_by_information
 from ascertain.bounds.pairs import bound_by_pairs
@@ -206,7 +207,7 @@ def _choose_question(problem: Problem) -> Task | PlantTask:
         try:
             factored = find_factors(question) is not None and question.model.is_noisy
         except LimitError:
-            if problem.listed is None:
+            if problem.listed is None and question.about != "start":
                 raise
             factored = False
         if factored or problem.listed is None:
@@ -242,8 +243,14 @@ def _bound_task(task: Task, quotient: Quotient, tell: Tell) -> tuple[Bounds, Pai
 
 
 def _bound_plant(question: PlantTask) -> Bounds:
-    """Both sides of a question about a plant that is not enumerated."""
-    factors = find_factors(question)
+    """Both sides of a question about a plant that is not enumerated; the lower one alone where commands move bits."""
+    try:
+        factors = find_factors(question)
+    except LimitError:
+        if question.about != "start":
+            raise
+        lower: Values = {"pairwise": bound_by_one_reading(question), "capacity": bound_by_capacity(question).value}
+        return Bounds(question, lower=lower, best=max(value for value in lower.values() if value is not None))
     hardest = None if factors is None else explain_factors(question, factors)
     found = bound_both_sides(question)
     return _gather(question, found, {"pairwise": None, "program": None, **found.lower_by_method}, hardest)
