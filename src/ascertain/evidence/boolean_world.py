@@ -199,7 +199,7 @@ def _near(bank: Bank, num_bits: int, reach: int, limit: int) -> Group:
     heaviest = [
         state for _, state in sorted(zip(bank.shares, bank.states, strict=True), key=lambda pair: -pair[0])[:64]
     ]
-    flips = _list_flips(num_bits, reach)[: -(-2 * limit // len(heaviest))]
+    flips = _list_flips(num_bits, reach)[: -(-2 * limit // max(len(heaviest), 1))]
     near = (flips[:, np.newaxis] ^ np.array(heaviest, dtype=np.uint64)).ravel()
     first = np.sort(np.unique(near, return_index=True)[1])[:limit]
     states = np.sort(near[first])
