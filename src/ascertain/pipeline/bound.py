@@ -249,8 +249,8 @@ def _bound_plant(question: PlantTask) -> Bounds:
     except LimitError:
         if question.about != "start":
             raise
-        lower: Values = {"pairwise": bound_by_one_reading(question), "capacity": bound_by_capacity(question).value}
-        return Bounds(question, lower=lower, best=max(value for value in lower.values() if value is not None))
+        pairwise, capacity = bound_by_one_reading(question), bound_by_capacity(question).value
+        return Bounds(question, lower={"pairwise": pairwise, "capacity": capacity}, best=max(pairwise, capacity))
     hardest = None if factors is None else explain_factors(question, factors)
     found = bound_both_sides(question)
     return _gather(question, found, {"pairwise": None, "program": None, **found.lower_by_method}, hardest)
