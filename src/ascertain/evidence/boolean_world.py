@@ -45,6 +45,9 @@ REACH = 4
 there are 12,951 of them."""
 MAX_CIRCLE = 1 << 14
 """The circle is filtered at every reading too, as long as there is no list."""
+SHARED = 16
+"""Where states share labels a list is made when so many times fewer are expected: on the testbed it then has about as
+many states as expected where they do not."""
 FEW_WITNESSES = 1 << 6
 """A sweep looks for new witnesses when fewer are left: these would soon be beaten, and each loss may cost a sweep."""
 
@@ -99,17 +102,30 @@ class BooleanWorld(AbstractStateWorld):
         yield from self._sweep() if self._left is None else cut_blocks(self._left)
 
     def likely_rivals(self, label: int, limit: int, rank: Rank | None = None) -> list[Group]:
-        if self._left is None and self._expect_left() > self._worth_sweeping:
+        # Of states that share labels far more hold out than of states at random, so that a list is long for longer.
+        worth = self._worth_sweeping / (1 if rank is None or self._tells_states else SHARED)
+        if self._left is None and self._expect_left() > worth:
             near = self._witnesses if rank is None else self._circle
             rivals = [group.only(self.codes(group) != np.uint64(label)) for group in near]
             strongest = keep_strongest(rivals, limit, rank or by_penalty)
             if strongest:
                 return strongest
+        if rank is None or self._left is not None:
+            found = self.strongest_rivals(label, limit, rank or by_penalty)
+        else:
+            # With few labels the circle runs out of rivals long before the world does: it is drawn anew.
+            self._circle = self.strongest_rivals(label, max(limit, MAX_CIRCLE), rank)
+            found = keep_strongest(self._circle, limit, rank)
         # A sweep that left too many to keep is not worth repeating before a quarter of these is expected.
-        found = self.strongest_rivals(label, limit, rank or by_penalty)
         if self._left is None:
             self._worth_sweeping = self._expect_left() / 4
         return found
+
+    @property
+    def _tells_states(self) -> bool:
+        """Whether every change of one bit changes the label."""
+        near = np.append(np.uint64(0), np.uint64(1) << np.arange(self._plant.num_bits, dtype=np.uint64))
+        return np.unique(self.labelling.code(near)).size == near.size
 
     def glance(self, label: int) -> Glance:
         if self._left is not None:

@@ -51,7 +51,8 @@ SPARE = 2
 """Readings that even the last rivals are given beyond those that they need: not every one of them contradicts all."""
 OVERTIME = 2
 """Past so many times the readings that halving would take, the plant does not mix as believed, and looking ahead for it
-might go on forever: the separating rule takes over, which goes for the next difference."""
+might go on forever: the separating rule takes over, which goes for the next difference. On a question about labels it
+does so past once that number: there are rivals nearby as long as there are any, and driving these away may not help."""
 FINENESS = 1 << 20
 """What words gain is compared in units of its inverse, so that the last digit of a logarithm does not matter."""
 
@@ -104,10 +105,11 @@ class LookAhead(AbstractRule):
         if not rivals:
             return next_allowed(world, actions)
         needed = np.maximum(threshold - np.concatenate([group.penalty for group in rivals]), 1)
-        if needed.max() > MAX_NEEDED:
+        by_state = _ask_for_states(world, rivals)
+        if needed.max() > MAX_NEEDED or (done > whole and not by_state):
             return self._otherwise.choose(world, allowed)
         to_go = count_to_go(np.bincount(needed).tolist())
-        if _ask_for_states(world, rivals) and not _are_all(world, label, rivals, self.num_rivals):
+        if by_state and not _are_all(world, label, rivals, self.num_rivals):
             to_go = max(to_go, whole - done)
         current = np.concatenate([group.current for group in rivals])
         cost = dict(zip(self.actions, self.cost, strict=True))
