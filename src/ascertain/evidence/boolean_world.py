@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from typing import final
 
@@ -45,9 +45,9 @@ REACH = 4
 there are 12,951 of them."""
 MAX_CIRCLE = 1 << 14
 """The circle is filtered at every reading too, as long as there is no list."""
-SHARED = 16
-"""Where states share labels a list is made when so many times fewer are expected: on the testbed it then has about as
-many states as expected where they do not."""
+SHARED = 5
+"""For every so many bits that do not change the label, a list waits until half as many states are expected: on the
+testbed it then has about as many as can be kept."""
 FEW_WITNESSES = 1 << 6
 """A sweep looks for new witnesses when fewer are left: these would soon be beaten, and each loss may cost a sweep."""
 
@@ -103,7 +103,7 @@ class BooleanWorld(AbstractStateWorld):
 
     def likely_rivals(self, label: int, limit: int, rank: Rank | None = None) -> list[Group]:
         # Of states that share labels far more hold out than of states at random, so that a list is long for longer.
-        worth = self._worth_sweeping / (1 if rank is None or self._tells_states else SHARED)
+        worth = self._worth_sweeping / (1 if rank is None else 2 ** (self._num_silent / SHARED))
         if self._left is None and self._expect_left() > worth:
             near = self._witnesses if rank is None else self._circle
             rivals = [group.only(self.codes(group) != np.uint64(label)) for group in near]
@@ -121,11 +121,11 @@ class BooleanWorld(AbstractStateWorld):
             self._worth_sweeping = self._expect_left() / 4
         return found
 
-    @property
-    def _tells_states(self) -> bool:
-        """Whether every change of one bit changes the label."""
-        near = np.append(np.uint64(0), np.uint64(1) << np.arange(self._plant.num_bits, dtype=np.uint64))
-        return np.unique(self.labelling.code(near)).size == near.size
+    @cached_property
+    def _num_silent(self) -> int:
+        """How many bits there are that alone do not change the label of the state 0."""
+        codes = self.labelling.code(np.append(0, 1 << np.arange(self._plant.num_bits)).astype(np.uint64))
+        return int(np.count_nonzero(codes[1:] == codes[0]))
 
     def glance(self, label: int) -> Glance:
         if self._left is not None:
