@@ -24,11 +24,13 @@ from .reference import bank as twin
 
 
 @settings(max_examples=100)
-@given(operations(), st.integers(1, 4), st.integers(1, 4), st.integers(1, 30))
-def test_direct_gives_the_first_shells_of_the_twin(operation: Operation, shells: int, probe: int, budget: int) -> None:
+@given(operations(), st.booleans(), st.integers(1, 4), st.integers(1, 4), st.integers(1, 30))
+def test_direct_gives_the_first_shells_of_the_twin(
+    operation: Operation, merges: bool, shells: int, probe: int, budget: int
+) -> None:
     expected = {state: score for state, (score, _) in twin.compile_naively(operation).items()}
     last = sorted(set(expected.values()))[:shells]
-    direct = compile_direct(operation, shells=shells, probe_shells=probe, probe_evaluations=budget)
+    direct = compile_direct(operation, shells=shells, merges=merges, probe_shells=probe, probe_evaluations=budget)
     assert as_map(direct) == {state: score for state, score in expected.items() if score in last}
     if direct.stats.early_proof:
         assert direct.stats.evaluations <= direct.stats.paths
@@ -37,13 +39,13 @@ def test_direct_gives_the_first_shells_of_the_twin(operation: Operation, shells:
 
 
 @settings(max_examples=80)
-@given(st.integers(0, 2**32), st.integers(1, 6), st.integers(1, 8), st.integers(1, 5))
+@given(st.integers(0, 2**32), st.booleans(), st.integers(1, 6), st.integers(1, 8), st.integers(1, 5))
 def test_direct_is_merging_on_the_first_shells_wherever_it_stops_to_look(
-    seed: int, shells: int, probe: int, between: int
+    seed: int, merges: bool, shells: int, probe: int, between: int
 ) -> None:
     operation = random_operation(seed)
     with mock.patch.object(direct_compiler, "SLICE_EVALUATIONS", between):
-        direct = compile_direct(operation, shells=shells, probe_shells=probe)
+        direct = compile_direct(operation, shells=shells, merges=merges, probe_shells=probe)
     assert same(direct, compile_bank(operation, shells=shells))
 
 
@@ -115,6 +117,18 @@ def test_direct_proves_early_on_some_operations_and_falls_back_on_others() -> No
     assert all(s.evaluations + s.evaluations_saved == s.paths for s in early)
     assert sum(s.evaluations_saved for s in early) > 0
     assert all(s.evaluations > s.probe_evaluations > 0 and s.evaluations_saved == 0 for s in failed)
+
+
+def test_without_merging_every_path_is_evaluated_once_where_all_shells_are_wanted() -> None:
+    """On a plant of bits every path happens; with no last shell no bound stops one."""
+    for number in range(2):
+        operation = logged_operation(number)
+        papers, ours = (
+            compile_direct(operation, shells=10**6, merges=merges, probe_evaluations=10**6) for merges in (False, True)
+        )
+        assert (papers.stats.compiler, ours.stats.compiler) == ("direct-unmerged", "direct")
+        assert papers.stats.evaluations == papers.stats.paths > ours.stats.evaluations
+        assert same(papers, ours) and papers.complete
 
 
 @pytest.mark.slow

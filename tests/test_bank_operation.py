@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ascertain.bank.compile import compile_bank
+from ascertain.bank.compile import compile_bank, compiler_names
 from ascertain.bank.encoding import MANY_PATHS, count_paths
 from ascertain.bank.operation import Operation
 from ascertain.errors import LimitError, TaskError
@@ -52,7 +52,7 @@ def test_a_log_that_cannot_be_done_as_sent_has_no_nominal_but_may_have_candidate
 
 
 def test_an_operation_that_cannot_have_happened_has_no_candidates() -> None:
-    for compiler in ("merging", "exhaustive", "direct"):
+    for compiler in compiler_names():
         compiled = compile_bank(small_operation(max_replaced=0), compiler)
         assert compiled.endpoint.size == 0
         assert list(compiled.shells()) == [] and compiled.num_shells == 0
@@ -77,7 +77,9 @@ def test_a_command_listed_as_its_own_alternative_counts_as_replaced() -> None:
 
 
 def test_words_that_are_no_compiler_or_no_number_of_shells_are_refused_with_a_sentence() -> None:
-    with pytest.raises(TaskError, match="'fast' is not a compiler; known are merging, direct, exhaustive"):
+    with pytest.raises(
+        TaskError, match="'fast' is not a compiler; known are merging, direct, direct-unmerged, exhaustive"
+    ):
         compile_bank(small_operation(), "fast")
     with pytest.raises(TaskError, match="shells is 0; at least one"):
         compile_bank(small_operation(), shells=0)

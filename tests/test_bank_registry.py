@@ -46,7 +46,7 @@ def bank(*arguments: object) -> Any:
 
 @pytest.mark.usefixtures("renamed")
 def test_a_compiler_from_elsewhere_is_named_on_the_command_line_and_in_a_problem_file(tmp_path: Path) -> None:
-    assert compiler_names() == ("merging", "direct", "exhaustive", "renamed")
+    assert compiler_names() == ("merging", "direct", "direct-unmerged", "exhaustive", "renamed")
     usual = bank(EXAMPLE / "press.toml")
     named = bank(EXAMPLE / "press.toml", "--compiler", "renamed")
     assert (usual["stats"]["compiler"], named["stats"]["compiler"]) == ("merging", "renamed")
@@ -68,11 +68,13 @@ def test_a_bank_of_an_observer_may_be_compared_with_another_compilers() -> None:
 def test_a_name_that_is_no_compiler_is_refused_before_anything_is_done() -> None:
     mistaken: list[dict[str, Any]] = [{"compiler": "renamed"}, {"against": "renamed"}]
     for names in mistaken:
-        with pytest.raises(TaskError, match="'renamed' is not a compiler; known are merging, direct, exhaustive"):
+        with pytest.raises(
+            TaskError, match="'renamed' is not a compiler; known are merging, direct, direct-unmerged, exhaustive"
+        ):
             OperationBank(small_operation(), **names)
     done = CliRunner().invoke(build(), ["bank", str(EXAMPLE / "press.toml"), "--compiler", "renamed"])
     assert done.exit_code == 2
-    assert "'renamed' is not a compiler; known are merging, direct, exhaustive" in done.stderr
+    assert "'renamed' is not a compiler; known are merging, direct, direct-unmerged, exhaustive" in done.stderr
 
 
 def test_a_name_stands_for_one_compiler() -> None:

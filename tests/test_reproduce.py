@@ -34,7 +34,7 @@ def test_every_study_has_a_name_on_the_command_line_a_folder_and_a_function() ->
 
     folders = {path.parent.name for path in (ROOT / "src" / "ascertain_paper" / "studies").glob("*/__init__.py")}
     assert folders == set(STUDIES)
-    names = ("story", "controller", "confirmation", "replay", "speculation", "invariants", "audit")
+    names = ("story", "controller", "confirmation", "replay", "speculation", "invariants", "audit", "openworld")
     assert study_names() == names
     assert f"One of {', '.join(names)}, all." in " ".join(run("reproduce", "--help").stdout.replace("│", "").split())
     for entry in STUDIES.values():

@@ -122,12 +122,13 @@ def test_no_choice_of_thresholds_that_keeps_to_alpha_is_cheaper_than_the_best_sp
 
 
 @pytest.mark.parametrize("bits", [1, 2, 3])
-@pytest.mark.parametrize(("down", "caps"), [(2, (6, 7)), (3, (3, 3))])
+@pytest.mark.parametrize(("down", "caps"), [(2, (6, 7)), (3, (3, 3)), (2, (1,))])
 def test_levels_cost_and_err_at_most_what_they_claim_on_every_state(
-    bits: int, down: int, caps: tuple[int, int]
+    bits: int, down: int, caps: tuple[int, ...]
 ) -> None:
+    """With one level and one reading of each bit, of two bits the second abstains as well as the first."""
     flip, nominal = Fraction(1, 10), (1, 0, 1)[:bits]
-    policy = LevelwiseTest(flip, tuple(range(bits)), nominal, 2, down, caps)
+    policy = LevelwiseTest(flip, tuple(range(bits)), nominal, len(caps), down, caps)
     risk = evaluate_levels(policy, [Fraction(1)] * bits)
     name = "".join(str(b) for b in reversed(nominal))
     task = pose(enumerate_noisy(register(bits, flip)), label={"nominal": name})

@@ -52,7 +52,11 @@ def test_shares_of_few_operations_tell_nothing_and_of_many_they_do() -> None:
 
 
 def test_settings_other_than_the_testbeds_say_nothing_of_the_paper() -> None:
-    assert compare_under(load_settings("testbed")).comparable
+    assert compare_under(load_settings("testbed")) == HERE
+    tuned = compare_under(load_settings("tuned"))
+    assert tuned.comparable
+    assert (tuned.replicated(100, 101, "x"), tuned.replicated(100, 120, "x")) == ("near, as tuned", "differs: x")
+    assert tuned.counted((2000, 2000), (2000, 2000), "x") == "near, as tuned"
     elsewhere = compare_under(load_settings("small"))
     assert {
         elsewhere.replicated(1.0, 1.0, "why"),

@@ -16,7 +16,7 @@ from ascertain_paper.campaign.engines import start_engine
 from ascertain_paper.studies.comparison import Comparison
 from ascertain_paper.studies.confirmation import study as confirmation
 from ascertain_paper.studies.confirmation import tables as confirmation_tables
-from ascertain_paper.studies.confirmation.compilers import COMPILERS, compiler_row, direct_table
+from ascertain_paper.studies.confirmation.compilers import COMPILERS, DIRECT, compiler_row, compiler_table, direct_table
 from ascertain_paper.studies.confirmation.sizes import size_table
 from ascertain_paper.studies.confirmation.study import SHELLS, confirm_operation, evaluation_slots
 from ascertain_paper.study import Study
@@ -31,7 +31,7 @@ FROZEN = Comparison(comparable=True)
 @pytest.fixture(autouse=True)
 def few_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(confirmation, "BLOCKS", {"quick": (2, 1)})
-    monkeypatch.setattr(confirmation, "DIRECT", {"quick": 2})
+    monkeypatch.setattr(confirmation, "COMPARED", {"quick": 2})
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def small(workers: int = 1, **changes: Any) -> Conditions:
 def test_an_operation_is_confirmed_as_a_plain_recomputation_says(number: int) -> None:
     testbed = small().testbed
     slot = evaluation_slots(testbed, 1)[number]
-    found = confirm_operation((testbed.settings.text, slot, 2, True))
+    found = confirm_operation((testbed.settings.text, slot, 2, DIRECT))
     operation = testbed.draw(slot)
     shells = list_shells(testbed.logged(operation))
     assert found["shells"] == len(shells)
@@ -64,7 +64,7 @@ def test_an_operation_is_confirmed_as_a_plain_recomputation_says(number: int) ->
             assert run["verifier_steps"] == steps
             assert (run["outcome"] == "correct") == (state == operation.true_endpoint)
     assert found["compilers"]["exhaustive"]["equal"]
-    assert found["compilers"]["direct"]["equal"]
+    assert all(found["compilers"][name]["equal"] for name in DIRECT)
     paths = 1 + 24 * 4 + 24 * 23 // 2 * 16
     assert found["compilers"]["exhaustive"]["evaluations"] == paths
 
@@ -72,7 +72,7 @@ def test_an_operation_is_confirmed_as_a_plain_recomputation_says(number: int) ->
 def test_a_truth_that_is_not_kept_costs_an_abstention_and_never_a_wrong_answer() -> None:
     testbed = small().testbed
     slots = evaluation_slots(testbed, 1)
-    found = [confirm_operation((testbed.settings.text, slot, 0, False)) for slot in slots[:4]]
+    found = [confirm_operation((testbed.settings.text, slot, 0, ())) for slot in slots[:4]]
     runs = [result["ours"][2] for result in found]
     assert all(run["candidates"] == 1 for run in runs)  # J = 0 keeps the nominal, and every operation here is active
     assert [run["outcome"] for run in runs] == ["abstained"] * 4
@@ -86,7 +86,7 @@ def test_the_study_adds_up_and_calibrates_as_the_calibration_does() -> None:
     assert study.facts["calibrated_shells"] == shells
     assert study.facts["coverage"] == "2/3"
     slots = evaluation_slots(conditions.testbed, 1)
-    single = [confirm_operation((conditions.settings.text, slot, shells, False)) for slot in slots]
+    single = [confirm_operation((conditions.settings.text, slot, shells, ())) for slot in slots]
     places = [("equal", 0), ("equal", 1), ("ours", 0), ("ours", 1), ("ours", 2)]
     for (weights, place), row in zip(places, study.rows, strict=True):
         assert row["bank"].startswith("our weights, ") == (weights == "ours")
@@ -95,7 +95,7 @@ def test_the_study_adds_up_and_calibrates_as_the_calibration_does() -> None:
         assert row["correct"] + row["abstained"] == len(slots)
         assert row["wrong"] == 0
     assert study.alarms == ()
-    assert [row["operations"] for row in study.facts["compilers"]] == [len(slots), 2, len(slots)]
+    assert [row["operations"] for row in study.facts["compilers"]] == [len(slots), 2, 2, len(slots)]
     retained = dict(zip(study.figures[0].series[0].x, study.figures[0].series[0].y, strict=True))
     kept = 100 * study.rows[1]["candidates"] / study.rows[0]["candidates"]
     assert retained["candidate states"] == pytest.approx(kept)
@@ -118,9 +118,10 @@ def test_one_worker_and_two_give_the_same_store_and_times_are_kept_apart(tmp_pat
 @pytest.mark.usefixtures("five_operations")
 def test_the_exhaustive_audit_compares_the_direct_compiler_everywhere() -> None:
     study = confirmation.study(small(exhaustive=True))
-    direct = study.facts["compilers"][1]
-    assert (direct["compiler"], direct["operations"], direct["equal"]) == ("direct", 5, 5)
-    assert any("on all 5 operations" in sentence for sentence in study.findings)
+    papers, ours = study.facts["compilers"][1:3]
+    assert (papers["compiler"], papers["operations"], papers["equal"]) == ("direct-unmerged", 2, 2)
+    assert (ours["compiler"], ours["operations"], ours["equal"]) == ("direct", 5, 5)
+    assert any("Ours, which merges, on all 5 operations" in sentence for sentence in study.findings)
 
 
 @pytest.mark.usefixtures("five_operations")
@@ -142,11 +143,11 @@ def test_wrong_answers_and_unequal_maps_are_said_loudly() -> None:
     conditions = small()
     calibration = confirmation.calibrate(conditions)
     slots = evaluation_slots(conditions.testbed, 1)
-    good = [confirm_operation((conditions.settings.text, slot, 3, False)) for slot in slots]
+    good = [confirm_operation((conditions.settings.text, slot, 3, ())) for slot in slots]
 
     def summarise(results: list[dict[str, Any]], name: str = "small") -> Study:
         return confirmation_tables.summarise_confirmation(
-            load_settings(name), calibration, results, quick=True, exhaustive=False, seconds=0.0
+            load_settings(name), calibration, results, quick=True, seconds=0.0
         )
 
     assert summarise(good).alarms == ()
@@ -206,23 +207,38 @@ def test_steps_of_a_candidate_are_judged_beside_the_papers() -> None:
         assert float(row[4] or 0) == pytest.approx(18.6227, abs=1e-4)
 
 
-def test_the_direct_compilers_savings_are_recounted_where_it_proved_early() -> None:
-    def operation(direct: dict[str, Any] | None) -> dict[str, Any]:
+def test_the_direct_compilers_savings_are_recounted_where_each_proved_early_and_neither_is_better() -> None:
+    def operation(papers: dict[str, Any] | None, ours: dict[str, Any] | None) -> dict[str, Any]:
         work: dict[str, Any] = {"exhaustive": {"evaluations": 1000, "model_steps": 1, "equal": True}}
         work["merging"] = {"evaluations": 10, "model_steps": 1}
-        if direct is not None:
-            work["direct"] = {"model_steps": 1, "equal": True, **direct}
+        for name, direct in zip(DIRECT, (papers, ours), strict=True):
+            if direct is not None:
+                work[name] = {"model_steps": 1, "equal": True, **direct}
         return {"compilers": work, "microseconds": dict.fromkeys(work, 5)}
 
     proved = {"evaluations": 100, "early_proof": True, "probe_evaluations": 90}
     failed = {"evaluations": 1050, "early_proof": False, "probe_evaluations": 50}
-    results = [operation(proved)] * 3 + [operation(failed)] + [operation(None)]
+    results = [operation(proved, proved)] * 30 + [operation(failed, proved)] * 10 + [operation(None, failed)]
+    results.append(operation(None, None))
     rows = [compiler_row(name, results) for name in COMPILERS]
-    table = {row[0]: row[1] for row in direct_table(results, rows, Comparison(comparable=True)).rows}
-    assert table["early proofs"] == "3/4"
-    assert table["evaluations against enumeration, %"] == pytest.approx(100 * (1350 / 4000 - 1))
-    assert table["the same where it proved early, %"] == pytest.approx(-90)
-    assert table["evaluations of a probe that proved nothing"] == 50
+    table = {row[0]: row[1:] for row in direct_table(results, rows, FROZEN).rows}
+    saved = [100 * ((30 * 100 + 10 * 1050) / 40_000 - 1), 100 * ((40 * 100 + 1050) / 41_000 - 1)]
+    for what, papers, ours in (
+        ("early proofs", "30/40", "40/41"),
+        ("evaluations against enumeration, %", *saved),
+        ("the same where it proved early, %", -90, -90),
+        ("evaluations of a probe that proved nothing", 50, 50),
+    ):
+        assert [table[what][0], table[what][3]] == [approximately(papers), approximately(ours)]
+        assert str(table[what][2]).startswith("differs: "), what
+    named = {row["compiler"]: row for row in rows}
+    assert named["direct-unmerged"]["early_proofs"] == 30 and named["direct"]["early_proofs"] == 40
+    said = {row[0]: row[5] for row in compiler_table(rows, FROZEN).rows}
+    assert said["direct"] is None and "better" not in str(said["direct-unmerged"])
+
+
+def approximately(figure: Any) -> Any:
+    return figure if isinstance(figure, str) else pytest.approx(figure)
 
 
 def test_eight_shells_alone_weigh_little_more_than_among_many() -> None:

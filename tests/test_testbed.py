@@ -103,6 +103,9 @@ def test_the_settings_are_those_of_the_design(full: Testbed) -> None:
         ("copy = 10", "cnot = 10", "'cnot' = 10 is not a weight"),
         ("commands = 12", "commands = 9", "at least as many"),
         ("[[plant]]", "[[[", "not the settings"),
+        ('name = "small"', 'name = "small"\ndrawn_as = "8b5e"', "drawn_as must be the SHA-256"),
+        ("replaced = 2", "replaced = 2\nactive_distance = 0", "active_distance must be 1 to the number of bits"),
+        ("replaced = 2", "replaced = 2\nactive_distance = 11", "active_distance must be 1 to the number of bits"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(old: str, new: str, words: str) -> None:
@@ -120,6 +123,30 @@ def test_settings_are_read_from_a_file(tmp_path) -> None:
     assert read_settings(path) == load_settings("small")
     with pytest.raises(FileError, match="cannot be read"):
         read_settings(tmp_path / "missing.toml")
+
+
+def test_the_tuned_settings_change_the_sensor_and_how_far_active_operations_end_and_nothing_else(full: Testbed) -> None:
+    frozen, tuned = full.settings, load_settings("tuned")
+    assert (tuned.draws, tuned.stream_flip, tuned.active_distance) == (frozen.hash, Fraction(1, 100), 10)
+    changed = {"name": "testbed", "text": frozen.text, "stream_flip": Fraction(1, 50), "active_distance": 1}
+    assert replace(tuned, **changed, drawn_as="") == frozen
+    bed = load_testbed("tuned")
+    for plant, other in zip(full.plants, bed.plants, strict=True):
+        assert replace(other.plant, flip=frozen.stream_flip) == plant.plant and other.alternatives == plant.alternatives
+    active, rejected = 0, 0
+    for slot in full.slots():
+        before, after = full.draw(slot), bed.draw(slot)
+        apart = (after.true_endpoint ^ after.nominal_endpoint).bit_count()
+        assert apart >= 10 if slot.active else apart == 0
+        assert after.rejections >= before.rejections
+        active, rejected = active + slot.active, rejected + after.rejections - before.rejections
+        old, new = full.stream(before), bed.stream(after)
+        assert np.array_equal(old.schedule, new.schedule)
+        assert not (new.noise & ~old.noise).any() and new.noise.sum() < old.noise.sum()
+        if not slot.active:
+            assert (after.start, after.replacements) == (before.start, before.replacements)
+            assert np.array_equal(before.readings, after.readings)
+    assert active == 20 and rejected > 0
 
 
 # ---- plants ----
@@ -204,7 +231,7 @@ def test_an_operation_is_what_its_replacements_say(bed: Testbed) -> None:
             done[i] = word[0]
         assert twin.run(drawn.plant, op.start, done)[0] == op.true_endpoint
         assert twin.run(drawn.plant, op.start, op.sent.tolist())[0] == op.nominal_endpoint
-        assert op.settings_hash == settings.hash
+        assert op.drawn_as == settings.hash
         state = op.start
         for i, (sent, instead) in enumerate(zip(op.sent.tolist(), done, strict=True)):
             state, _ = twin.run(drawn.plant, state, [instead])
@@ -237,7 +264,7 @@ def test_the_first_fitting_candidate_is_taken_and_the_others_are_counted(bed: Te
     before, found = 0, False
     for batch in range(op.rejections // BATCH + 1):
         name = f"{bed.settings.hash}, {slot.name}, batch {batch}"
-        for row, active in enumerate(draw_candidates(bed.settings, bed.plants[0], 0, name).active.tolist()):
+        for row, active in enumerate(draw_candidates(bed.settings, bed.plants[0], 0, name).distance.tolist()):
             if active:
                 found = True
                 assert BATCH * batch + row == op.rejections
@@ -258,7 +285,7 @@ def test_candidates_are_active_exactly_when_their_runs_end_apart(bed: Testbed) -
             ]
             nominal, _ = drawn.plant.run(int(batch.start[r]), sent)
             truth, _ = replay(drawn.plant, int(batch.start[r]), sent, swaps)
-            assert bool(batch.active[r]) == (truth != nominal)
+            assert int(batch.distance[r]) == (truth ^ nominal).bit_count()
 
 
 def test_positions_cover_their_family_and_starts_use_every_bit(bed: Testbed) -> None:

@@ -127,7 +127,7 @@ ROADS: dict[str, Road] = {
     **{
         f"bank of the {problem}, {compiler}": Road(_compile(f"operation/{problem}.toml", compiler), 12)
         for problem in ("turntable", "press")
-        for compiler in ("merging", "direct", "exhaustive")
+        for compiler in ("merging", "direct", "direct-unmerged", "exhaustive")
     },
     **{f"bank of many replacements, {name}": Road(_compile_many(name), 4) for name in ("direct", "exhaustive")},
     "observe the turntable": Road(_observe("operation/turntable.toml", 4), 12),

@@ -7,7 +7,7 @@ canonical form; the last one is the *head*. Whoever knows the head can be shown 
     intent          an action is about to be sent
     reading         what came of it: a reading, or null when it ran and nothing was read
     doubt           or: nobody knows whether it ran
-    stage           a bank was compiled, after so many steps; its hash
+    stage           a bank was compiled, after so many steps; its hash; with the policy incremental again when it grew
     verdict         the end
 
 Every intent is followed by its reading or its doubt before anything else happens.
@@ -43,7 +43,7 @@ KEYS = {
     "stage": "record stage after why bank_sha256",
     "verdict": "record verdict label reason",
 }
-POLICIES = ("eager", "staged", "readwise", "reuse")
+POLICIES = ("eager", "staged", "readwise", "reuse", "incremental")
 MAX_DOUBTS = 10**6
 
 
@@ -67,7 +67,7 @@ class Story:
     commitment: Commitment
     steps: list[Step] = field(default_factory=list[Step])
     switched: int | None = None
-    """The number of steps after which the bank was compiled; None: it was not."""
+    """The number of steps after which the bank was compiled, or its first part; None: it was not."""
     bank_sha256: str | None = None
     label: str | None = None
     """The label that the last record answers."""
@@ -160,9 +160,11 @@ def tell_stage(story: Story, record: Object) -> None:
     if record["stage"] != "fallback":
         raise Malformed('the stage of a record must be "fallback"')
     after = record["after"]
-    if story.switched is not None or type(after) is not int or after != len(story.steps):
+    grows = story.commitment.policy == "incremental"
+    if (story.switched is not None and not grows) or type(after) is not int or after != len(story.steps):
         raise Refuted("the records change the stage twice, or not where they say")
-    story.switched, story.bank_sha256 = after, read_hash(record["bank_sha256"], "bank_sha256")
+    story.switched = after if story.switched is None else story.switched
+    story.bank_sha256 = read_hash(record["bank_sha256"], "bank_sha256")
 
 
 def tell_verdict(story: Story, record: Object) -> None:

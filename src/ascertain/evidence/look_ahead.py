@@ -29,7 +29,7 @@ from typing import final
 import numpy as np
 
 from ascertain.errors import TaskError
-from ascertain.evidence.evidence import FlipEvidence
+from ascertain.evidence.evidence import AbstractFlipEvidence
 from ascertain.evidence.groups import Group
 from ascertain.evidence.mixing import Spread, find_spread, tabulate_values
 from ascertain.evidence.probing import AbstractRule, Separating, next_allowed
@@ -85,7 +85,7 @@ class LookAhead(AbstractRule):
 
     def choose(self, world: AbstractWorld, allowed: Sequence[Action] | None = None) -> Action:
         evidence = world.evidence
-        if not isinstance(evidence, FlipEvidence):
+        if not isinstance(evidence, AbstractFlipEvidence):
             raise TaskError("this rule looks ahead on Boolean plants only; use Separating")
         actions = self.actions if allowed is None else tuple(allowed)
         reference, label = world.leader()

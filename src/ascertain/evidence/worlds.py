@@ -144,7 +144,10 @@ class AbstractWorld(ABC):
 
         It happens by itself when the part that is there no longer explains the readings.
         """
-        self.evidence = self.evidence.afresh(self.evidence.bank.completed())
+        bank = self.evidence.bank
+        if bank.later is None:
+            return
+        self.evidence = self.evidence.afresh(bank.completed())
         self._restart()
         steps, self.history, self._num_scored = self.history, [], 0
         for step in steps:

@@ -7,7 +7,7 @@ was recorded after is *pending*: the action may have been sent or not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast, final
 
@@ -16,12 +16,12 @@ from ascertain.interruption import OutOfTime
 from ascertain.live.deadline import NO_DEADLINE, Deadline
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
+from ascertain.observer.banks import MakeBank
 from ascertain.observer.probing import PROBING
 from ascertain.observer.records import Cause, Record, commitment_record, verdict_record
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, Observer, start_observer
 from ascertain.policy.verdict import Abstained
-from ascertain.task.bank import Bank
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import Action
 
@@ -60,7 +60,7 @@ class Resumed:
 def begin_run(
     recorder: Journal | Notebook,
     settings: ObserverSettings,
-    make_bank: Callable[[], Bank] | None,
+    make_bank: MakeBank | None,
     *,
     resume: bool = False,
     deadline: Deadline = NO_DEADLINE,

@@ -78,6 +78,8 @@ class Observed(Shown):
     """What the checker says of the certificate; None where none was written."""
     shells: KeptShells | None = None
     """How many shells the bank keeps, and what says so; None where no operation went before."""
+    generalised_cost: Fraction | None = None
+    """What actions and computation cost together; None where the problem does not price computation."""
 
     def shown(self) -> Mapping[str, object]:
         truth = {"truth": self.truth, "right": self.right, "certificate": self.certificate}
@@ -121,6 +123,7 @@ class Observed(Shown):
             "plant": self.plant,
             **({} if self.truth is None else {"truth": self.truth, "right": self.right}),
             "certificate": self.certificate,
+            **({} if self.generalised_cost is None else {"generalised_cost": fraction_text(self.generalised_cost)}),
         }
 
 
@@ -231,7 +234,8 @@ def observe(
         )
         checked = None if certificate is None else _certify(certificate, run, recorder, note)
     truth, right = _compare(run, device)
-    return Observed(run, None if device is None else device.name, truth, right, checked, kept)
+    priced = run.observer.counters.generalised_cost(**posed.prices) if posed.prices else None
+    return Observed(run, None if device is None else device.name, truth, right, checked, kept, priced)
 
 
 def _list_warnings(question: AbstractQuestion) -> list[str]:

@@ -7,7 +7,9 @@ praise nor blame. A row of *our own* is `improved` when it needs less than the p
 of the paper's share, "differs" when the paper's share is not among it, and "too few to tell" otherwise; so it is too
 where the standard error of a figure is known and two of it reach from ours to the paper's.
 
-The testbed was frozen to stand where the paper's plants stood. Under any other settings nothing is said of the paper.
+The testbed was frozen to stand where the paper's plants stood. The settings "tuned" were chosen with the paper's
+figures in sight: what is near those figures there is "near, as tuned", and not reproduced. Under any other settings
+nothing is said of the paper.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from ascertain_paper.studies.uncertainty import binomial_limits
 from ascertain_paper.testbed.settings import Settings, load_settings
 
 REPRODUCED, BETTER, TOO_FEW, ELSEWHERE = "reproduced", "better", "too few to tell", "another testbed"
+NEAR = "near, as tuned"
+"""In place of REPRODUCED, where the settings were fitted to what is compared."""
 TOLERANCE = 0.05
 """Of the paper's figure, unless a table states another."""
 WITHIN = f"Within {100 * TOLERANCE:.0f} % of the paper's figure is reproduced."
@@ -34,7 +38,14 @@ class Comparison:
     """The verdicts of one study."""
 
     comparable: bool
-    """Whether the study was made on the testbed that stands for the paper's."""
+    """Whether the study was made on a testbed that stands for the paper's."""
+    tuned: bool = False
+    """Whether that one was fitted to the paper's figures."""
+
+    @property
+    def within(self) -> str:
+        """What is said of a figure that is the paper's within the tolerance."""
+        return NEAR if self.tuned else REPRODUCED
 
     def replicated(
         self, paper: float, here: float, why: str, tolerance: float = TOLERANCE, error: float | None = None
@@ -44,7 +55,7 @@ class Comparison:
             return ELSEWHERE
         apart = abs(here - paper)
         if apart <= tolerance * abs(paper):
-            return REPRODUCED
+            return self.within
         return TOO_FEW if error is not None and apart <= 2 * error else f"differs: {why}"
 
     def improved(self, paper: float, here: float, why: str, tolerance: float = TOLERANCE) -> str:
@@ -61,7 +72,7 @@ class Comparison:
             return TOO_FEW
         share, (low, high) = paper[0] / paper[1], binomial_limits(*here, CHANCE)
         if max(share - low, high - share) <= SHARE_TOLERANCE:
-            return REPRODUCED
+            return self.within
         if low <= share <= high:
             return TOO_FEW
         return BETTER if ours and share < low else f"differs: {why}"
@@ -69,4 +80,5 @@ class Comparison:
 
 def compare_under(settings: Settings) -> Comparison:
     """The verdicts that a study under these settings may give."""
-    return Comparison(settings.hash == load_settings("testbed").hash)
+    tuned = settings.hash == load_settings("tuned").hash
+    return Comparison(tuned or settings.hash == load_settings("testbed").hash, tuned)

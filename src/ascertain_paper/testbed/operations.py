@@ -4,7 +4,8 @@ A candidate of a family is drawn like this: a uniform start; uniform commands; t
 uniform in the family's range; the one before it, if there are two, uniform over all earlier positions; for each a
 uniform choice among the alternatives of the command that was sent there. It is *active* when the run ends elsewhere
 than the log as sent, the *nominal* end. A slot that asks for an active operation takes its first active candidate, and
-counts those it passed over; likewise for an inactive one. Activity is all that is looked at.
+counts those it passed over; likewise for an inactive one. Activity is all that is looked at, and, where the settings
+ask for it, in how many bits the two ends differ.
 
 What is logged at each command is the tap of the *sent* command after whatever was done in its place: exact at trusted
 positions, elsewhere flipped with the log's probability.
@@ -59,7 +60,8 @@ class Slot:
 class DrawnOperation:
     """What was logged, and beside it what truly happened, which no observer is shown."""
 
-    settings_hash: str
+    drawn_as: str
+    """The hash of settings that its draws are named after."""
     slot: Slot
     start: int
     sent: IntArray
@@ -75,7 +77,7 @@ class DrawnOperation:
 
     @property
     def name(self) -> str:
-        return f"{self.settings_hash}, {self.slot.name}"
+        return f"{self.drawn_as}, {self.slot.name}"
 
     @property
     def active(self) -> bool:
@@ -108,14 +110,16 @@ class Candidates:
     """`position[r, k]` is the place of replacement k, ascending."""
     choice: IntArray
     """`choice[r, k]` is which of the alternatives it was."""
-    active: BoolArray
+    distance: LongArray
+    """`distance[r]` is the number of bits in which the run ends otherwise than the nominal one."""
 
 
 def draw_operation(settings: Settings, drawn: DrawnPlant, slot: Slot) -> DrawnOperation:
     """The first candidate for the slot that is as active as the slot asks."""
     for batch in range(MAX_CANDIDATES // BATCH):
-        candidates = draw_candidates(settings, drawn, slot.family, f"{settings.hash}, {slot.name}, batch {batch}")
-        fitting = np.flatnonzero(candidates.active == slot.active)
+        candidates = draw_candidates(settings, drawn, slot.family, f"{settings.draws}, {slot.name}, batch {batch}")
+        distance = candidates.distance
+        fitting = np.flatnonzero(distance >= settings.active_distance if slot.active else distance == 0)
         if fitting.size:
             row = int(fitting[0])
             return _log_operation(settings, drawn, slot, _Chosen(candidates, row, BATCH * batch + row))
@@ -137,7 +141,9 @@ def draw_candidates(settings: Settings, drawn: DrawnPlant, family: int, name: st
     plant, ends, nominal = drawn.plant, start.copy(), start.copy()
     run_each(plant.gates, plant.offset, ends, done)
     run_each(plant.gates, plant.offset, nominal, sent)
-    return Candidates(start, sent, position, choice, ends != nominal)
+    apart: list[int] = (ends ^ nominal).tolist()
+    distance = np.array([bits.bit_count() for bits in apart], dtype=np.int64)
+    return Candidates(start, sent, position, choice, distance)
 
 
 def replay(
@@ -172,12 +178,12 @@ def _log_operation(settings: Settings, drawn: DrawnPlant, slot: Slot, chosen: _C
     true_endpoint, taps = replay(drawn.plant, start, commands, replacements)
     nominal_endpoint, _ = drawn.plant.run(start, commands)
     trusted: BoolArray = np.arange(1, sent.size + 1) % settings.trusted_every == 0
-    noise = happens(draw_words(f"{settings.hash}, {slot.name}, log", (sent.size,)), settings.log_flip) & ~trusted
+    noise = happens(draw_words(f"{settings.draws}, {slot.name}, log", (sent.size,)), settings.log_flip) & ~trusted
     readings = np.array(taps, dtype=np.uint8) ^ noise.astype(np.uint8)
     for array in (sent, trusted, readings):
         array.setflags(write=False)
     return DrawnOperation(
-        settings_hash=settings.hash,
+        drawn_as=settings.draws,
         slot=slot,
         start=start,
         sent=sent,

@@ -36,7 +36,7 @@ class DrawnPlant:
 def draw_plant(settings: Settings, number: int) -> DrawnPlant:
     """Plant `number` of the testbed, counted from 0."""
     chosen = settings.plants[number]
-    draws = Draws(f"{settings.hash}, plant {number}, seed {chosen.seed}")
+    draws = Draws(f"{settings.draws}, plant {number}, seed {chosen.seed}")
     num_bits, actuating = settings.num_bits, range(settings.num_actuating)
     probing = range(settings.num_actuating, settings.num_actuating + settings.num_probing)
     gates = partial(_draw_gates, draws, num_bits)

@@ -1,11 +1,12 @@
 """The settings of a testbed: one frozen file, and the SHA-256 of its text, which everything generated records.
 
 Nothing here is computed from results: sizes, mixes of gates, families, quotas and seeds stand in the file, and any
-change of it changes the hash and with it every draw.
+change of it changes the hash and with it every draw, unless the file says that it draws as another one does.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -23,6 +24,7 @@ from ascertain.rational import rational_field
 IRREVERSIBLE = tuple(op for op in OPERATIONS if op not in REVERSIBLE)
 MAX_NUMBER = 10**9
 """The largest count, position, weight or seed."""
+A_HASH = "the SHA-256 of a settings file, 64 hexadecimal digits"
 
 
 @final
@@ -80,6 +82,10 @@ class Settings:
     eager_risk: Fraction
     staged_risk: Fraction
     """Spent twice: on the nominal stage and on the fallback."""
+    active_distance: int = 1
+    """In how many bits, at least, the end of an active operation differs from the nominal one."""
+    drawn_as: str = ""
+    """The hash that draws are named after where it is another file's, so that both draw the same plants."""
     hash: str = field(init=False, repr=False)
     """SHA-256 of the settings file, in hexadecimal."""
 
@@ -90,9 +96,16 @@ class Settings:
         low, high = self.actuating_gates
         _require(1 <= low <= high, "actuating.gates", "two numbers, the least first")
         _require(0 < self.num_alternatives < self.num_actuating, "operation.alternatives", "fewer than the commands")
+        _require(1 <= self.active_distance <= self.num_bits, "operation.active_distance", "1 to the number of bits")
+        _require(self.drawn_as == "" or re.fullmatch("[0-9a-f]{64}", self.drawn_as) is not None, "drawn_as", A_HASH)
         for family in self.families:
             self._check_family(family)
         object.__setattr__(self, "hash", sha256(self.text.encode()).hexdigest())
+
+    @property
+    def draws(self) -> str:
+        """What every draw is named after."""
+        return self.drawn_as or self.hash
 
     @property
     def strata(self) -> tuple[tuple[int, int, int], ...]:
@@ -113,8 +126,8 @@ class Settings:
         _require(0 <= family.active <= self.operations_per_family, where, "a quota within its operations")
 
 
-SHIPPED = ("testbed", "small")
-"""Settings that have a name on the command line; the first is the default."""
+SHIPPED = ("testbed", "tuned", "small")
+"""Settings that have a name on the command line; the first is the default, the second was fitted to the paper's."""
 
 
 def find_settings(name: str) -> Settings:
@@ -123,7 +136,7 @@ def find_settings(name: str) -> Settings:
 
 
 def load_settings(name: str) -> Settings:
-    """The settings that are shipped under that name: "testbed", or "small" for tests."""
+    """The settings that are shipped under that name; "small" is for tests."""
     return parse_settings(files("ascertain_paper.testbed").joinpath(f"{name}.toml").read_text(encoding="utf-8"), name)
 
 
@@ -173,6 +186,8 @@ def _build(data: dict[str, Any], text: str) -> Settings:
         families=tuple(_build_family(family) for family in _tables(data, "family")),
         eager_risk=_probability(risk, "eager"),
         staged_risk=_probability(risk, "staged"),
+        active_distance=_whole(operation, "active_distance") if "active_distance" in operation else 1,
+        drawn_as=_text(data, "drawn_as") if "drawn_as" in data else "",
     )
 
 

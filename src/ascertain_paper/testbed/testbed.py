@@ -57,8 +57,9 @@ class Testbed:
         """The share of active ones among `count` candidates, rounded up to whole batches, as they are drawn."""
         active, batches = 0, -(-count // BATCH)
         for batch in range(batches):
-            name = f"{self.settings.hash}, activity, plant {plant}, family {family}, batch {batch}"
-            active += int(draw_candidates(self.settings, self.plants[plant], family, name).active.sum())
+            name = f"{self.settings.draws}, activity, plant {plant}, family {family}, batch {batch}"
+            drawn = draw_candidates(self.settings, self.plants[plant], family, name)
+            active += int((drawn.distance >= self.settings.active_distance).sum())
         return Fraction(active, BATCH * batches)
 
 

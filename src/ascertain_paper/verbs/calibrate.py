@@ -18,7 +18,9 @@ HEADER = ("shells", "blocks that take as many", "blocks that take as many or few
 
 
 def command(
-    settings: Annotated[str, typer.Argument(metavar="SETTINGS", help='"testbed", "small", or a settings file (TOML).')],
+    settings: Annotated[
+        str, typer.Argument(metavar="SETTINGS", help='"testbed", "tuned", "small", or a settings file (TOML).')
+    ],
     blocks: Annotated[int, typer.Option("--blocks", min=1, metavar="M", help="Blocks to calibrate on.")] = 100,
     per_stratum: Annotated[
         bool, typer.Option("--per-stratum", help="Also show a number of shells for every stratum by itself.")
@@ -27,7 +29,7 @@ def command(
         int, typer.Option("--place", min=1, metavar="R", help="Take the R-th largest rank instead of the largest.")
     ] = 1,
     compiler: Annotated[
-        str, typer.Option("--compiler", help="How banks are compiled: merging, direct or exhaustive.")
+        str, typer.Option("--compiler", help="How banks are compiled: merging, direct, direct-unmerged or exhaustive.")
     ] = "merging",
     workers: Annotated[
         int, typer.Option("--workers", min=1, metavar="N", help="Processes; the result is the same for any number.")

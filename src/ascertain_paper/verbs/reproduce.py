@@ -22,10 +22,11 @@ def command(
     study: Annotated[str, typer.Argument(metavar="STUDY", help=f"One of {', '.join(study_names())}, all.")],
     full: Annotated[bool, typer.Option("--full/--quick", help="The paper's size, or a small form of it.")] = False,
     exhaustive: Annotated[
-        bool, typer.Option("--exhaustive", help="Compare the direct compiler on every operation too: twice the time.")
+        bool, typer.Option("--exhaustive", help="Compare our direct compiler on every operation too: twice the time.")
     ] = False,
     settings: Annotated[
-        str, typer.Option("--settings", metavar="SETTINGS", help='"testbed", "small", or a settings file (TOML).')
+        str,
+        typer.Option("--settings", metavar="SETTINGS", help='"testbed", "tuned", "small", or a settings file (TOML).'),
     ] = "testbed",
     out: Annotated[
         Path | None,

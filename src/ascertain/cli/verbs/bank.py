@@ -17,7 +17,10 @@ def command(
     problem: ProblemFile,
     compiler: Annotated[
         str | None,
-        typer.Option("--compiler", help="How to compile: merging, direct or exhaustive; all give the same answer."),
+        typer.Option(
+            "--compiler",
+            help="How to compile: merging, direct, direct-unmerged or exhaustive; all give the same answer.",
+        ),
     ] = None,
     shells: Annotated[
         int | None, typer.Option("--shells", min=1, metavar="J", help="Keep the best J shells, and the nominal.")

@@ -26,7 +26,7 @@ def command(
         ),
     ],
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME", help="eager, staged, readwise or reuse.")
+        str | None, typer.Option("--policy", metavar="NAME", help="eager, staged, readwise, reuse or incremental.")
     ] = None,
     alpha: Annotated[
         str | None, typer.Option("--alpha", metavar="P", help="The risk of a wrong answer, such as 1/1000000.")
@@ -130,6 +130,7 @@ def _print(observed: Observed, dry_run: bool) -> None:
     print_line(f"certified: {facts['label']}" if observed.is_certified else f"abstained: {facts['reason']}")
     rows = [(key, facts[key]) for key in ("readings", "actions", "cost", "alpha", "policy", "stage")]
     rows += [("shells kept", str(observed.shells))] if observed.shells is not None else []
+    rows += [("generalised cost", facts["generalised_cost"])] if "generalised_cost" in facts else []
     rows += [("faults met", len(facts["faults"]))] if facts["faults"] else []
     rows += [("state now", facts["current_state"])] if facts["current_state"] is not None else []
     rows += [("truth", facts["truth"])] if "truth" in facts else []

@@ -8,7 +8,7 @@ path: m does not, and a step that takes one from a distance has used up an oppor
 Evaluating a node follows what was sent to the end, which gives one complete path, and opens a node for every
 alternative on the way. It ends before when the bound comes to exceed the bar, or when a path that is as good or better
 has been in the same state at the same place (`seen.py`). Such an alternative is not opened either, and a node that
-was beaten while it waited is put away without being evaluated.
+was beaten while it waited is put away without being evaluated. Where nothing is remembered, only the bound decides.
 
 Different bounds are few. So open nodes are kept in piles, one for each bound, and the last one laid on the best pile
 comes first.
@@ -104,7 +104,8 @@ def search_nodes(search: Direct, children: int, bar: int, stop: int, evaluations
             return PROVED
         # Room is made sure of before a node is evaluated, so that evaluating never stops half way.
         room = min(nodes.state.size - nodes.used[NODES], nodes.top.size - nodes.used[PILES])
-        room = min(room, seen.state.size - seen.used[0] - tables.sent.size)
+        if seen.slot.size > 0:
+            room = min(room, seen.state.size - seen.used[0] - tables.sent.size)
         if room < children or best.used[0] == best.state.size:
             return FULL
         _evaluate(tables, chances, nodes, seen, best, _take(nodes, p), bar)

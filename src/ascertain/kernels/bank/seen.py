@@ -3,7 +3,8 @@
 A *place* is a position of the log together with a number of replacements. Two paths that are at the same place in the
 same state have the same continuations; `bank/layers.py` shows which of them can still matter: those with the least
 `mis`, and of these each number of flips below `low`, the begin of the flips' window, and the least number from there
-on. An entry remembers just that of the paths that have come by, in a hash table by state and place.
+on. An entry remembers just that of the paths that have come by, in a hash table by state and place. A table without
+slots remembers nothing: every path matters, as in the paper.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ class Seen(NamedTuple):
 @kernel
 def pass_by(seen: Seen, low: int, place: int, state: np.uint64, mis: int, flips: int) -> bool:
     """Whether a path matters beside those that have come by before it; if so it is remembered. There is room."""
+    if seen.slot.size == 0:
+        return True
     least, above, below = seen.mis, seen.above, seen.below
     e, h = _find(seen.slot, seen.state, seen.place, place, state)
     if e < 0:
@@ -64,6 +67,8 @@ def pass_by(seen: Seen, low: int, place: int, state: np.uint64, mis: int, flips:
 @kernel
 def is_beaten(seen: Seen, low: int, place: int, state: np.uint64, mis: int, flips: int) -> bool:
     """Whether, since a path came by that mattered, a better one has."""
+    if seen.slot.size == 0:
+        return False
     # The path came by itself, so there is an entry. Below `low` counts stand beside each other, and none beats another.
     e, _ = _find(seen.slot, seen.state, seen.place, place, state)
     return bool(seen.mis[e] < mis or (flips >= low and seen.above[e] < flips))

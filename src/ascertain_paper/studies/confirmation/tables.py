@@ -72,15 +72,15 @@ CHOICES = (
     ),
     OpenChoice(
         "What evaluations of the direct compiler are",
-        "those of its probe, of its bounded search and, where that fails, of all paths; equal partial paths are "
-        "merged, beyond the paper",
+        "those of its probe, of its bounded search and, where that fails, of all paths; the paper's follows every "
+        "partial path, ours, another compiler, merges equal ones",
         "a probe that fails is charged on top of enumeration; merging makes most of them succeed",
     ),
 )
 
 
 def summarise_confirmation(
-    settings: Settings, calibration: Calibration, results: Results, *, quick: bool, exhaustive: bool, seconds: float
+    settings: Settings, calibration: Calibration, results: Results, *, quick: bool, seconds: float
 ) -> Study:
     """The tables, the figure and the findings of the study."""
     shells, number, says = calibration.whole.shells, len(results), compare_under(settings)
@@ -109,7 +109,7 @@ def summarise_confirmation(
         figures=(_figure(rows),),
         findings=(
             *findings,
-            *tell_compilers(compilers, number, exhaustive=exhaustive),
+            *tell_compilers(compilers, number),
         ),
         alarms=_alarms(rows, compilers),
         choices=CHOICES,

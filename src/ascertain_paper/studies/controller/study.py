@@ -48,7 +48,7 @@ def summarise_controllers(settings: Settings, results: Results, seconds: float) 
     """The tables, the figure and the findings of the study."""
     rows, says = tuple(_row(name, results) for name in _names(results)), compare_under(settings)
     watched = [result["switching"] for result in results if result["active"]]
-    findings = tell_findings(rows, results, comparable=says.comparable)
+    findings = tell_findings(rows, results, says)
     return Study(
         name="controller",
         title="Closed-loop control: reads against computation",

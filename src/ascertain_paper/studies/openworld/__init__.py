@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from ascertain_paper.registry import StudyEntry, register
 
-register(StudyEntry("openworld", order=7, function="ascertain_paper.studies.openworld.study:study"))
+register(StudyEntry("openworld", order=8, function="ascertain_paper.studies.openworld.study:study"))

@@ -76,7 +76,7 @@ def _findings(story: Story) -> tuple[str, ...]:
         sentences.append(
             f"After {event.readings} fresh readings the nominal no longer explained what was read ({event.why}): the "
             f"bank was compiled from the log, {observer.counters.compile_steps:,} model steps, "
-            f"{len(story.acceptance.bank.states) if story.acceptance else 0} candidates in the first shells."
+            f"{story.acceptance.bank.num_candidates if story.acceptance else 0} candidates in the first shells."
         )
     verdict = f"The verdict: {story.run.verdict}, after {observer.counters.readings} readings."
     if story.acceptance is not None:
