@@ -238,3 +238,18 @@ def test_when_time_is_up_the_best_of_both_sides_is_the_answer(tmp_path: Path) ->
     shown = run("bounds", noisy_valve(tmp_path), *STRICT, "--time", "0")
     assert shown.returncode == 0
     assert "Stopped by time" in shown.stdout
+
+
+def test_a_plant_of_24_bits_whose_commands_move_them_is_bounded_from_below(tmp_path: Path) -> None:
+    commands = "".join(
+        f'[[command]]\nname = "c{i}"\ngates = [["cnot", "b{i}", "b{(i + 7) % 24}"]]\ntap = "b{i}"\n' for i in range(24)
+    )
+    bits = json.dumps([f"b{i}" for i in range(24)])
+    (tmp_path / "plant.toml").write_text(f'bits = {bits}\nflip = "1/50"\n{commands}')
+    (tmp_path / "moving.toml").write_text('model = "plant.toml"\n[risk]\nalpha = "2.5e-7"\nbeta = "1/1000"\n')
+    done = run("bounds", tmp_path / "moving.toml", "--json")
+    facts = json.loads(done.stdout)
+    assert list(facts["lower"]) == ["pairwise", "capacity", "best"]
+    assert 29.34 < float(Fraction(facts["lower"]["best"])) < 29.35
+    assert (done.returncode, facts["upper"], facts["hardest"]) == (0, None, None)
+    assert "capacity" in run("bounds", tmp_path / "moving.toml").stdout

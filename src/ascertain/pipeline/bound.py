@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, final
 
+from ascertain.bounds.capacity import bound_by_capacity, bound_by_one_reading
 from ascertain.bounds.divergence import round_value
 from ascertain.bounds.information import PairwiseBound, bound_by_information
 from ascertain.bounds.pairs import bound_by_pairs
@@ -223,7 +224,7 @@ def _choose_question(problem: Problem) -> Task | PlantTask:
         try:
             factored = find_factors(question) is not None and question.model.is_noisy
         except LimitError:
-            if problem.listed is None:
+            if problem.listed is None and question.about != "start":
                 raise
             factored = False
         if factored or problem.listed is None:
@@ -268,8 +269,14 @@ def _bound_task(
 
 
 def _bound_plant(question: PlantTask, limits: SearchLimits) -> Bounds:
-    """Both sides of a question about a plant that is not enumerated."""
-    factors = find_factors(question)
+    """Both sides of a question about a plant that is not enumerated; the lower one alone where commands move bits."""
+    try:
+        factors = find_factors(question)
+    except LimitError:
+        if question.about != "start":
+            raise
+        pairwise, capacity = bound_by_one_reading(question), bound_by_capacity(question).value
+        return Bounds(question, lower={"pairwise": pairwise, "capacity": capacity}, best=max(pairwise, capacity))
     hardest = None if factors is None else explain_factors(question, factors)
     found = bound_both_sides(question, limits=limits)
     return _gather(question, found, {"pairwise": None, "program": None, **found.lower_by_method}, hardest)
