@@ -52,6 +52,7 @@ from ascertain.planning.belief_graph import ActionFilter, BeliefGraph, GraphBuil
 from ascertain.planning.controller import ABSTAIN, CertifiedController, FiniteStateController, fit_horizon
 from ascertain.planning.information_state import UNIT, LikelihoodTables, Slots, tabulate_likelihoods
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
+from ascertain.planning.multipliers import Branching, Multipliers
 from ascertain.planning.pruning import MAX_STATES, MostInformative, build_likely_graph, repeat_action
 from ascertain.task.task import Task
 from ascertain.types import BoolArray, FloatArray, IntArray, LongArray
@@ -168,6 +169,10 @@ class PricedPolicy:
     """For mixtures of policies too; None where the graph was pruned."""
     branched: Fraction | None = None
     """For policies that draw nothing at random, where branch and bound was used; never below `lower`."""
+    multipliers: Multipliers | None = None
+    """What proves `lower`."""
+    branching: Branching | None = None
+    """What proves `branched`."""
 
 
 def search_prices(
@@ -220,6 +225,7 @@ class _PriceSearch:
     action_filter: ActionFilter | None
     best: CertifiedController | None = None
     lower: Fraction | None = None
+    multipliers: Multipliers | None = None
 
     def run(self) -> PricedPolicy:
         weights = np.ones(self.tables.num_slots) / self.tables.num_slots
@@ -234,7 +240,7 @@ class _PriceSearch:
             # Multiplicative weights: e^2 times less for one that costs nothing, but never below 1e-4 of an equal share.
             weights = weights * np.exp(2.0 * (cost / cost.max() - 1))
             weights = np.maximum(weights / weights.sum(), 1e-4 / len(weights))
-        return PricedPolicy(self.best, self.lower)
+        return PricedPolicy(self.best, self.lower, multipliers=self.multipliers)
 
     def attempt(self, weights: FloatArray) -> CertifiedController | None:
         """Look for prices with these weights; the best policy that keeps to alpha and beta."""
@@ -244,8 +250,10 @@ class _PriceSearch:
         first, careful = grid.first_careful()
         if graph.has_all_actions:
             steps = range(max(0, first + BOUND_STEPS[0]), min(first + BOUND_STEPS[1], len(PRICE_STEPS)))
-            bounds = [grid.solve(i).lower for i in steps]
-            self.lower = max(bounds if self.lower is None else [self.lower, *bounds])
+            for i in steps:
+                if self.lower is None or grid.solve(i).lower > self.lower:
+                    self.lower = grid.solve(i).lower
+                    self.multipliers = Multipliers.uniform(weights, grid.prices[i], grid.abstain)
         if careful is None:
             return None
         found = [careful]

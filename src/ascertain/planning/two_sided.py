@@ -45,6 +45,7 @@ from ascertain.planning.information_state import Slots, smallest_slots
 from ascertain.planning.lagrangian import PricedPolicy, search_prices
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.planning.minimax import GOOD_RATIO, TIGHT_RATIO, bound_by_column_generation, find_minimax_policy
+from ascertain.planning.multipliers import Branching, Multipliers
 from ascertain.planning.sequential_tests import (
     LatticeTest,
     choose_levels,
@@ -89,6 +90,10 @@ class TwoSidedBounds(Shown):
     """The pairwise bound of the task's quotient under noise, with the pair that is hardest to tell apart."""
     program: ProgramBound | None = None
     """The program bound of the task's quotient under noise."""
+    multipliers: Multipliers | None = None
+    """What proves the bound by prices of the task's quotient."""
+    branching: Branching | None = None
+    """What proves the bound by openings of the task's quotient."""
     obstruction: Obstruction | None = None
     """Why no policy keeps to the risk, where two hypotheses cannot be told apart."""
 
@@ -167,6 +172,8 @@ class _Noisy:
         self.upper: dict[str, Fraction | None] = {}
         self.best: tuple[Fraction, Any, Risk] | None = None
         self.slots: Slots = smallest_slots(task)
+        self.multipliers: Multipliers | None = None
+        self.branching: Branching | None = None
         self.too_large = False
         """Whether the belief graph with named slots is."""
 
@@ -188,7 +195,8 @@ class _Noisy:
             self.try_minimax()
         values = [value for value in self.lower.values() if value is not None]
         cost, policy, risk = self.best or (None, None, None)
-        return TwoSidedBounds(alpha, beta, max(values), cost, policy, risk, self.lower, self.upper, pairwise, program)
+        proofs = pairwise, program, self.multipliers, self.branching
+        return TwoSidedBounds(alpha, beta, max(values), cost, policy, risk, self.lower, self.upper, *proofs)
 
     def offer(self, name: str, cost: Fraction, policy: Any, risk: Risk) -> None:
         self.upper[name] = cost
@@ -199,11 +207,12 @@ class _Noisy:
         """Offer what a search has found, and note what its prices prove."""
         if found.best is not None:
             self.offer(name, found.best.cost, found.best.policy, found.best.risk.worst[:2])
-        if found.lower is not None:
-            self.note_prices(found.lower)
+        self.note_prices(found)
 
-    def note_prices(self, lower: Fraction) -> None:
-        self.lower["prices"] = max(lower, self.lower.get("prices") or Fraction(0))
+    def note_prices(self, found: PricedPolicy) -> None:
+        known = self.lower.get("prices")
+        if found.lower is not None and (known is None or found.lower > known):
+            self.lower["prices"], self.multipliers = found.lower, found.multipliers
 
     def is_within(self, ratio: Fraction) -> bool:
         """Whether the best policy so far costs at most so many times the best lower bound so far."""
@@ -262,7 +271,7 @@ class _Noisy:
         with suppress(LimitError):
             found = find_minimax_policy(self.task, self.alpha, self.beta, self.limits)
             self.take("balanced", found)
-            self.lower["openings"] = found.branched
+            self.lower["openings"], self.branching = found.branched, found.branching
 
 
 def _bound_plant(question: PlantTask, alpha: Fraction, beta: Fraction, limits: SearchLimits) -> TwoSidedBounds:
