@@ -80,13 +80,26 @@ class PriceProof:
     """(label, price of a unit of cost, of a wrong answer, of an abstention) by class."""
     start: tuple[tuple[int, Fraction], ...]
     """The class of each hypothesis, and how often it counts."""
+    least: Fraction
+    """The cost of the cheapest action."""
     rows: tuple[PriceRow, ...]
     number: Mapping[int, int]
 
+    def mass(self, z: Exact) -> Fraction:
+        return sum((self.prices[j][1] * x for (j, _), x in z.items()), Fraction(0))
+
+    def answer(self, z: Exact, label: int) -> Fraction:
+        """What answering the label costs."""
+        return sum((self.prices[j][2] * x for (j, _), x in z.items() if self.prices[j][0] != label), Fraction(0))
+
+    def abstain(self, z: Exact) -> Fraction:
+        return sum((self.prices[j][3] * x for (j, _), x in z.items()), Fraction(0))
+
     def worth(self, z: Exact, v: int) -> Fraction:
-        """What the row of a node is worth at a vector below which it lies; 0 where the node has none."""
+        """What the row of a node is worth at a vector below which it lies; one step where the node has none."""
         if v not in self.number:
-            return Fraction(0)
+            answers = [self.answer(z, label) for label in {self.prices[j][0] for j, _ in z}]
+            return min([self.abstain(z), self.least * self.mass(z), *answers])
         row = self.rows[self.number[v]]
         fits = [z.get((j, c), Fraction(0)) / x for j, c, x in row.members if x]
         return row.bound * min(fits, default=Fraction(0))
@@ -98,11 +111,12 @@ class PriceProof:
         allowed = sum((m * (alpha * price[2] + beta * price[3]) for price, m in counted), Fraction(0))
         return max(Fraction(0), round_down((spent - allowed) / weight)) if weight else Fraction(0)
 
-    def start_vector(self, state: Iterable[int]) -> dict[Member, Fraction]:
-        """The vector before the first reading, of hypotheses in these states."""
+    def vector(self, places: Iterable[tuple[int, Fraction] | None]) -> dict[Member, Fraction]:
+        """The vector after a history: by hypothesis its state then and the probability of the readings, or None."""
         found: dict[Member, Fraction] = {}
-        for (j, m), c in zip(self.start, state, strict=True):
-            found[j, c] = found.get((j, c), Fraction(0)) + m
+        for (j, m), place in zip(self.start, places, strict=True):
+            if place is not None:
+                found[j, place[0]] = found.get((j, place[0]), Fraction(0)) + m * place[1]
         return found
 
 
@@ -110,7 +124,7 @@ def prove_prices(task: Task, alpha: Fraction, beta: Fraction, multipliers: Multi
     """What these multipliers prove of all policies, and the rows that prove it; LimitError where there are too many."""
     rows = PriceRows(build_graph(task, alpha, multipliers), alpha, beta, multipliers)
     proof = rows.prove({0}, SLACKS)
-    start = proof.start_vector(task.state.tolist())
+    start = proof.vector((c, Fraction(1)) for c in task.state.tolist())
     return proof.conclude(proof.worth(start, 0), alpha, beta), proof
 
 
@@ -179,7 +193,7 @@ class PriceRows:
             )
             for v in number
         )
-        return PriceProof(tuple(self.prices), self.start, rows, number)
+        return PriceProof(tuple(self.prices), self.start, min(self.task.cost), rows, number)
 
     def bound(self, v: int, slack: float) -> Fraction:
         return shorten(float(self.priced.value[v]) * (1 - slack))

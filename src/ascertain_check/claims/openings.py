@@ -45,6 +45,8 @@ from ascertain_check.verdicts import Malformed, Refuted
 
 Chances: TypeAlias = dict[int, tuple[int, Fraction]]
 """By hypothesis that may still be true: its class of states, and the probability of the readings."""
+MAX_HISTORIES = 1000
+"""Of one partial policy: each leaf goes through all of its histories."""
 ZERO = Fraction(0)
 
 
@@ -94,6 +96,8 @@ class Cases:
             for y, q, target in moves_of(self.task, self.quotient, c, action):
                 after.setdefault(y, {})[h] = target, p * q
         added = tuple(range(len(partial), len(partial) + len(after)))
+        if len(partial) + len(after) > MAX_HISTORIES:
+            raise Malformed(f"a partial policy has more than {MAX_HISTORIES} histories")
         decided = decide(partial, t, replace(partial[t], kind="ask", of=action, after=added))
         return decided + tuple(History(after[y]) for y in sorted(after))
 
@@ -117,19 +121,20 @@ class Cases:
     def list_cases(self, data: Object, partial: Partial) -> list[tuple[object, Partial]]:
         """The nodes that a node names, with their partial policies, after checking that no decision is missing."""
         t = read_index(data["history"], len(partial), "a history")
+        asks = read_named(data["ask"], self.task.num_actions, "ask")
+        answers = read_named(data["answer"], self.task.num_labels, "answer")
         here = partial[t]
         if here.kind != "open":
             raise Refuted("a node decides a history that is decided already")
-        asks, answers = read_map(data["ask"], "ask"), read_map(data["answer"], "answer")
         found: list[tuple[object, Partial]] = []
         for a in range(self.task.num_actions):
             if self.allows(here.chances, a):
-                if str(a) not in asks:
+                if a not in asks:
                     raise Refuted(f"a node says nothing of action {a}, which is allowed there")
-                found.append((asks[str(a)], self.ask(partial, t, a)))
+                found.append((asks[a], self.ask(partial, t, a)))
         for k in range(self.task.num_labels):
-            if str(k) in answers:
-                found.append((answers[str(k)], decide(partial, t, replace(here, kind="answer", of=k))))
+            if k in answers:
+                found.append((answers[k], decide(partial, t, replace(here, kind="answer", of=k))))
             elif not self.breaks_alpha(here.chances, k):
                 raise Refuted(f"a node says nothing of the answer {k}, which breaks no risk there")
         if data["abstain"] is not None:
@@ -168,6 +173,11 @@ def check_openings(task: Task, claim: Object) -> str:
 
 def decide(partial: Partial, t: int, decided: History) -> Partial:
     return (*partial[:t], decided, *partial[t + 1 :])
+
+
+def read_named(value: object, bound: int, where: str) -> dict[int, object]:
+    """Nodes by the decisions that they are named for; which node it is is read where the decision is taken."""
+    return {read_key(key, bound, where): node for key, node in read_map(value, where).items()}
 
 
 def vector_of(proof: Proof, chances: Chances) -> Vector:
