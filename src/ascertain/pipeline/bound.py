@@ -25,6 +25,7 @@ from ascertain.certificate.write import write_certificate
 from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import CertificateError, LimitError, TaskError
 from ascertain.pipeline import Tell, ignore
+from ascertain.pipeline.certified import Certified, claim_prices, read_certified
 from ascertain.pipeline.certify import certify
 from ascertain.planning.factors import find_factors
 from ascertain.planning.hardest_pair import (
@@ -64,7 +65,7 @@ class Bounds(Shown):
     """The largest lower bound."""
     upper_by_method: Values = field(default_factory=dict[str, Fraction | None])
     upper: Fraction | None = None
-    """The least certified cost."""
+    """The least cost of a policy that keeps to the risks, exact or rounded upwards."""
     risk: tuple[Fraction, Fraction] | None = None
     """How probable a wrong answer and an abstention of the policy are at most."""
     hardest: HardestPair | None = None
@@ -73,6 +74,8 @@ class Bounds(Shown):
     certificate: dict[str, Any] | None = None
     verdict: Verdict | None = None
     """What the checker says of the certificate."""
+    certified: Certified | None = None
+    """What the certificate proves of both sides, where the checker has verified it."""
     remarks: tuple[str, ...] = ()
     """What could not be certified, and why."""
 
@@ -120,7 +123,30 @@ class Bounds(Shown):
             "risk": None if self.risk is None else {"wrong": _text(self.risk[0]), "abstain": _text(self.risk[1])},
             "hardest": None if self.hardest is None else self.hardest.facts(),
             "certificate": None if self.verdict is None else str(self.verdict),
+            "certified": self.certified_facts(),
         }
+
+    def certified_facts(self) -> dict[str, Any] | None:
+        """By row what of it the certificate proves, null where nothing; None where there is no verified certificate."""
+        sure = self.certified
+        if sure is None:
+            return None
+        rows = [(name, sure.covers(name, value)) for name, value in (*self.lower.items(), ("best", self.best))]
+        return {
+            "lower": {
+                name: None if not covered else "inf" if value is None else str(round_value(value))
+                for name, (covered, value) in rows
+            },
+            "upper": _text(sure.upper),
+            "upper_by_method": {name: _text(self.certified_upper(name)) for name in self.upper_by_method},
+            "ratio": _text(sure.ratio),
+        }
+
+    def certified_upper(self, name: str) -> Fraction | None:
+        """What the certificate proves of the policy that a method has found: the one that attains `upper`."""
+        value = self.upper_by_method.get(name)
+        is_best = value is not None and value == self.upper
+        return self.certified.upper if self.certified is not None and is_best else None
 
     def write_certificate(self, path: str | Path) -> tuple[Path, Path]:
         """Write NAME.json and NAME.task.json; returns both paths."""
@@ -168,13 +194,14 @@ def bound(
         found = _bound_plant(question)
         return replace(found, remarks=("a question about a plant that is not enumerated has no certificate",))
     quotient = take_quotient(question)
-    found, pairwise = _bound_task(question, quotient, tell)
+    found, pairwise, both = _bound_task(question, quotient, tell)
     if not certified:
         return found
     tell("certifying")
-    claims, remarks = _list_claims(found, quotient, pairwise)
+    claims, remarks = _list_claims(found, quotient, pairwise, both)
     certificate, verdict = certify(question, claims) if claims else (None, None)
-    return replace(found, certificate=certificate, verdict=verdict, remarks=tuple(remarks))
+    proved = read_certified(question, claims) if verdict is not None and verdict.exit_code == 0 else None
+    return replace(found, certificate=certificate, verdict=verdict, certified=proved, remarks=tuple(remarks))
 
 
 def bound_around(found: Bounds, progress: Callable[[int, int], None] | None = None) -> list[Bounds]:
@@ -224,21 +251,21 @@ def _check_risks(question: Task | PlantTask) -> None:
             )
 
 
-def _bound_task(task: Task, quotient: Quotient, tell: Tell) -> tuple[Bounds, PairwiseBound | None]:
-    """Both sides of a task, and the pairwise bound of its quotient where nothing is obstructed."""
+def _bound_task(task: Task, quotient: Quotient, tell: Tell) -> tuple[Bounds, PairwiseBound | None, TwoSidedBounds]:
+    """Both sides of a task, the pairwise bound of its quotient unless that is obstructed, and what proves the rest."""
     found, reduced = bound_both_sides(task, tell=tell), quotient.reduced
     if found.obstruction is not None:
         witness = found.obstruction
         hardest = HardestPair(witness.names, witness.labels, witness.sentence)
         infinite: Values = {"pairwise": None, "program": None}
-        return Bounds(task, obstruction=witness, lower=infinite, hardest=hardest), None
+        return Bounds(task, obstruction=witness, lower=infinite, hardest=hardest), None, found
     pairwise = found.pairwise or bound_by_information(reduced)
     program = found.program or bound_by_program(reduced, pairwise=pairwise)
     hardest = explain_information(reduced, pairwise)
     if not reduced.model.is_noisy:
         hardest = explain_pairs(reduced, bound_by_pairs(reduced))
     lower = {"pairwise": pairwise.value, "program": program.value, **found.lower_by_method}
-    return _gather(task, found, lower, hardest), pairwise
+    return _gather(task, found, lower, hardest), pairwise, found
 
 
 def _bound_plant(question: PlantTask) -> Bounds:
@@ -264,13 +291,15 @@ def _gather(question: Task | PlantTask, found: TwoSidedBounds, lower: Values, ha
 
 
 def _list_claims(
-    bounds: Bounds, quotient: Quotient, pairwise: PairwiseBound | None
+    bounds: Bounds, quotient: Quotient, pairwise: PairwiseBound | None, both: TwoSidedBounds
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """What can be certified of these bounds, and a remark for each side that cannot."""
     task = quotient.task
     if bounds.obstruction is not None or pairwise is None:
         return [obstruction_claim(task, *bounds.obstruction.pair)] if bounds.obstruction else [], []
     claims, remarks = _claim_lower(quotient, pairwise)
+    priced, unproved = claim_prices(both, quotient, claims)
+    claims, remarks = [*claims, *priced], [*remarks, *unproved]
     if not task.model.is_noisy:
         claims += solution_claims(solve(task), [Fraction(1)] * task.num_hypotheses)
     elif bounds.policy is None:

@@ -1,4 +1,4 @@
-"""What lower bounds by prices and by branching are proved from: plain records, from which anyone can repeat the proof."""
+"""What lower bounds by prices and by branching are proved from: plain records, from which the proof can be repeated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ascertain.types import FloatArray, LongArray
 @final
 @dataclass(frozen=True, eq=False)
 class Multipliers:
-    """Hypothesis h counts `start[h]` times, at its prices: those of `lagrangian.py` and `column_generation.py` alike."""
+    """Hypothesis h counts `start[h]` times, at its prices; those of `lagrangian.py` and of `column_generation.py`."""
 
     start: FloatArray
     price: FloatArray

@@ -1,9 +1,9 @@
 """A bound by openings as a finite proof in rationals: a tree of cases, and rows at prices for each of its leaves.
 
-Branch and bound (`branch_and_bound.py`) leaves a tree: each branch is a partial policy that was replaced by one for each
-decision at one of its histories, or still stands in the list, with the prices that prove its bound. Here the tree is
-gone through again with exact probabilities. What is left open after a history is bounded by the row of its node in the
-belief graph (`price_rows.py`). Branches that have their prices in common share their rows.
+Branch and bound (`branch_and_bound.py`) leaves a tree: each branch is a partial policy that was replaced by one for
+each decision at one of its histories, or still stands in the list, with the prices that prove its bound. Here the tree
+is gone through again with exact probabilities. What is left open after a history is bounded by the row of its node in
+the belief graph (`price_rows.py`). Branches that have their prices in common share their rows.
 
 Histories are numbered as the checker numbers them: a decision to ask adds one for every reading that some hypothesis
 may give, in ascending order, whether the belief graph has a node for it or not. An idle action, of which branch and

@@ -274,7 +274,7 @@ class PriceRows:
 
 
 def shorten(value: float) -> Fraction:
-    """A number that is not negative, rounded to twelve digits, so that it takes little room; a bound may lose 10^-12."""
+    """A number that is not negative, rounded to twelve digits, so that it takes little room."""
     return Fraction(f"{value:.12g}")
 
 
@@ -291,7 +291,7 @@ def simplest_near(weight: float) -> Fraction:
 
 
 def simplest_between(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction of least denominator in [low, high], 0 < low <= high: they share the start of a continued fraction."""
+    """The fraction of least denominator in [low, high], 0 < low <= high, by the continued fractions of both."""
     terms: list[int] = []
     while True:
         whole = -(-low.numerator // low.denominator)

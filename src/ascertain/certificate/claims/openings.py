@@ -7,7 +7,7 @@ from typing import Any
 
 from ascertain.certificate.claims.prices import proof_data
 from ascertain.planning.controller import ABSTAIN
-from ascertain.planning.opening_cases import OPEN, Leaf, OpeningProof, Case
+from ascertain.planning.opening_cases import OPEN, Case, Leaf, OpeningProof
 from ascertain.quotients.quotient import Quotient
 
 

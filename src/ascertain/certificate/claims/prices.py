@@ -9,7 +9,9 @@ from ascertain.planning.price_rows import PriceProof, PriceRow
 from ascertain.quotients.quotient import Quotient
 
 
-def prices_claim(quotient: Quotient, alpha: Fraction, beta: Fraction, cost: Fraction, proof: PriceProof) -> dict[str, Any]:
+def prices_claim(
+    quotient: Quotient, alpha: Fraction, beta: Fraction, cost: Fraction, proof: PriceProof
+) -> dict[str, Any]:
     """What a proof for the quotient says of the task itself, whose rows are about classes of states."""
     return {
         "claim": "prices",
