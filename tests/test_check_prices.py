@@ -129,7 +129,9 @@ def random_question(rng: Random) -> Task:
     laws = tuple(((0, p), (1, 1 - p)) for p in (F(1, 10), F(9, 10), F(1, 2)))
     stays = [[s if rng.random() < 0.7 else rng.randrange(n) for _ in range(num_actions)] for s in range(n)]
     idle = [rng.random() < 0.2 for _ in range(num_actions)]
-    law = [[2 if idle[a] else rng.choice((s % 2, s % 2, rng.randrange(2))) for a in range(num_actions)] for s in range(n)]
+    law = [
+        [2 if idle[a] else rng.choice((s % 2, s % 2, rng.randrange(2))) for a in range(num_actions)] for s in range(n)
+    ]
     holes = [[a > 0 and rng.random() < 0.15 for a in range(num_actions)] for _ in range(n)]
     model = NoisyMachine(
         states=tuple(f"s{s}" for s in range(n)),
