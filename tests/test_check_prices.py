@@ -1,4 +1,4 @@
-"""Claims by prices and by openings: what is proved is verified, and whatever is verified after spoiling is still true."""
+"""Claims by prices and by openings: what is proved is verified; whatever is verified after spoiling is still true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cases of the corpus that are about prices and openings, worked out by hand: `python -m tests.reference.price_cases`.
+"""Cases of the corpus about prices and openings, worked out by hand: `python -m tests.reference.price_cases`.
 
 The coin: two states that one action tells apart, wrong one time in ten. With prices 1, 100 and 1000 the rows (1, 1),
 (9, 1) and (1, 9) name each other, and b0 = 2 + b1 / 5, b1 = 18.2 + 0.9 b0: every inequality is an equality. What the
@@ -135,6 +135,65 @@ EVERY = openings(
 """At (9/100, 9/100) every decision is just within the risks, and so is the answer 0 at (9/10, 1/10)."""
 
 
+ABSTAINING = openings(
+    "23/20",
+    [proof([], "10", "1")],
+    [case(0, {"0": 1}), case(1, {"0": 2}), case(4, {"0": 3}, {"0": 4, "1": 5}, 6), *([leaf()] * 4)],
+    alpha="9/100",
+    beta="9/100",
+)
+"""The abstention at (9/100, 9/100) is the cheapest of all decisions: 4.28 are spent, less 1.98, over 2."""
+UNLIKELY = openings(
+    "4/5",
+    [proof([], "10", "1")],
+    [case(0, {"0": 1}), case(1, {"0": 2}, {"0": 3}), leaf(), leaf()],
+    alpha="1/10",
+    beta="1/5",
+)
+"""To abstain at (9/10, 1/10) breaks beta under one hypothesis, which is enough."""
+SWAPPED = COIN | {"hypotheses": [[0, 1], [1, 0]]}
+PAIRS: Data = CERTAIN | {
+    "model": CERTAIN["model"]
+    | {
+        "states": ["s0", "s1", "s2"],
+        "actions": ["a0", "a1"],
+        "successor": [[0, 0], [1, 1], [2, 2]],
+        "output": [[0, 1], [1, 1], [1, 0]],
+    },
+    "cost": ["1", "1"],
+    "labels": ["l0", "l1", "l2"],
+    "hypotheses": [[0, 0], [1, 1], [2, 2]],
+}
+"""Three states without noise: one action tells the first from the others, and one the last."""
+ALL_THREE = prices(
+    "5/3",
+    {
+        "prices": [[k, "1", "100", "100"] for k in range(3)],
+        "start": [[k, "1"] for k in range(3)],
+        "rows": [row([[k, k, "1"] for k in range(3)], "5")],
+    },
+    alpha="0",
+    beta="0",
+)
+THREE: Data = COIN | {
+    "model": COIN["model"]
+    | {
+        "readings": ["y0", "y1", "y2"],
+        "laws": [[[0, "1/2"], [1, "1/4"], [2, "1/4"]], [[0, "1/4"], [1, "1/4"], [2, "1/2"]]],
+    }
+}
+"""The coin with three readings: each look adds three histories."""
+
+
+def swap_labels(claim: Data) -> None:
+    """The first state has the second label."""
+    for of in claim["proofs"]:
+        of["prices"] = [[1 - k, *price] for k, *price in of["prices"]]
+    for node in claim["nodes"]:
+        if "answer" in node:
+            node["answer"] = {str(1 - int(k)): i for k, i in node["answer"].items()}
+
+
 def verified() -> Iterator[tuple[str, Data, Data]]:
     yield "prices-circle", COIN, TIGHT
     yield "prices-one-step", COIN, prices("1/2", proof([row(two("1", "1"), "4")]))
@@ -151,6 +210,12 @@ def verified() -> Iterator[tuple[str, Data, Data]]:
     yield "openings-every-decision", COIN, EVERY
     yield "openings-gate", GATE, GATE_OPENINGS
     yield "openings-current", HOMING, CURRENT_OPENINGS
+    yield "prices-three", PAIRS, ALL_THREE
+    yield "openings-abstaining", COIN, ABSTAINING
+    yield "openings-unlikely", COIN, UNLIKELY
+    yield "openings-swapped", SWAPPED, edited(EVERY, swap_labels)
+    yield "openings-counted-together", TWICE, edited(TWO_LOOKS, count_openings_halves)
+    yield "openings-most-histories", THREE, many_histories(333, 3)
     yield "openings-classes", TWICE, edited(TWO_LOOKS, put_openings_on_classes)
 
 
@@ -192,6 +257,11 @@ def count_halves(claim: Data) -> None:
     """Two hypotheses of one class of states count half each."""
     claim["block"] = [0, 0, 1, 1]
     claim["proof"]["start"] = [[0, "1/2"], [1, "1"], [0, "1/2"]]
+
+
+def count_openings_halves(claim: Data) -> None:
+    claim["block"] = [0, 0, 1, 1]
+    claim["proofs"][0]["start"] = [[0, "1/2"], [1, "1"], [0, "1/2"]]
 
 
 def set_at(claim: Data, path: str, value: Any) -> Data:
@@ -259,6 +329,11 @@ def refuted() -> Iterator[tuple[str, Data, Data]]:
     yield "openings-gate-too-much", GATE, set_at(GATE_OPENINGS, "cost", "1")
     yield "openings-current-too-much", HOMING, set_at(CURRENT_OPENINGS, "cost", "1")
 
+    yield "prices-three-too-much", PAIRS, set_at(set_at(ALL_THREE, "cost", "2"), "proof.rows.0.bound", "6")
+    yield "openings-abstaining-too-much", COIN, set_at(ABSTAINING, "cost", "6/5")
+    nodes = [case(0, {"0": 1}), case(1, {"0": 2}), case(3, {"0": 3}), leaf()]
+    yield "openings-current-answer-missing", HOMING, CURRENT_OPENINGS | {"nodes": nodes}
+
 
 def malformed() -> Iterator[tuple[str, Data, Data]]:
     for name, path, value in (
@@ -301,12 +376,12 @@ def malformed() -> Iterator[tuple[str, Data, Data]]:
         ("cost", "cost", "inf"),
     ):
         yield f"openings-{name}", COIN, set_at(TWO_LOOKS, path, value)
-    yield "openings-too-many-histories", COIN, many_histories()
+    yield "openings-too-many-histories", THREE, many_histories(334, 3)
 
 
-def many_histories() -> Data:
-    """The first open history is decided, again and again: each look adds two."""
-    nodes = [case(0 if i == 0 else 2 * i - 1, {"0": i + 1}) for i in range(500)]
+def many_histories(looks: int, readings: int) -> Data:
+    """The first history that the last look has added is decided, again and again."""
+    nodes = [case(0 if i == 0 else readings * (i - 1) + 1, {"0": i + 1}) for i in range(looks)]
     return openings("0", [proof([])], [*nodes, leaf()], alpha="0", beta="0")
 
 
