@@ -149,14 +149,15 @@ class PriceRows:
         program = ColumnGeneration(graph, alpha, beta)
         self.graph, self.task = graph, graph.tables.task
         member = [int(np.flatnonzero(program.group == j)[0]) for j in range(len(program.group_size))]
-        exact = [[shorten(float(p)) for p in row[member]] for row in multipliers.price]
-        self.prices = [(int(self.task.label[h]), *(row[j] for row in exact)) for j, h in enumerate(member)]
+        exact = cost, wrong, abstain = [[shorten(float(p)) for p in row[member]] for row in multipliers.price]
+        label: list[int] = self.task.label[member].tolist()
+        self.prices = tuple(zip(label, cost, wrong, abstain, strict=True))
         self.group: list[int] = program.group.tolist()
         assert np.array_equal(multipliers.price, multipliers.price[:, member][:, program.group])
         self.start = tuple((j, shorten(float(m))) for j, m in zip(self.group, multipliers.start, strict=True))
         price: FloatArray = np.array([[float(p) for p in row] for row in exact])
-        self.price: list[tuple[float, float, float]] = [tuple(column) for column in price.T.tolist()]
-        self.label = [label for label, *_ in self.prices]
+        self.price: list[list[float]] = price.T.tolist()
+        self.label = label
         self.priced: PricedValues = program.value_nodes(price)
         self.cost = [float(c) for c in self.task.cost]
         self.least = min(self.cost)
@@ -193,7 +194,7 @@ class PriceRows:
             )
             for v in number
         )
-        return PriceProof(tuple(self.prices), self.start, min(self.task.cost), rows, number)
+        return PriceProof(self.prices, self.start, min(self.task.cost), rows, number)
 
     def bound(self, v: int, slack: float) -> Fraction:
         return shorten(float(self.priced.value[v]) * (1 - slack))
@@ -258,7 +259,7 @@ class PriceRows:
         model = self.task.model
         for (j, c), amount in x.items():
             target = int(model.successor[c, a])
-            for y, p in model.laws[model.behaviour[c, a]]:
+            for y, p in model.reading_law(c, a).items():
                 z = result.setdefault(y, {})
                 z[j, target] = z.get((j, target), 0.0) + amount * float(p)
         return result
