@@ -18,8 +18,8 @@ K > 0. Write c(a) for the cost of a, mass(x) for the sum of w_j x, and *stop(x)*
 B_j x, and of answering k, the sum of A_j x over the members whose label is not k. The label of a member is that of its
 class; in a task about the current state, that of its state.
 
-*One step.* Whoever does not stop at x spends c(a) mass(x) at least, for an action that all members allow: step(x) is
-the least of stop(x) and those.
+*One step.* Whoever does not stop at x spends at least what the cheapest action costs, times mass(x): step(x) is the
+least of stop(x) and that.
 
 *Rows.* A row is a vector x, a bound b, and for some actions a and readings y another row (x', b'). It is worth
 lambda b' at a vector z if x' lies below z in its members, lambda being the least z / x' where x' > 0 (0 if there is no
@@ -113,15 +113,18 @@ class Proof:
         return sum((self.prices[j].abstain * amount for (j, _), amount in x.items()), ZERO)
 
     def stop(self, x: Vector) -> Fraction:
-        return min(self.abstain(x), *(self.answer(x, k) for k in range(self.task.num_labels)))
+        """The least of abstaining and of answering: a label that no member has is never the cheapest answer."""
+        right: dict[int, Fraction] = {}
+        for m, amount in x.items():
+            right[self.label(m)] = right.get(self.label(m), ZERO) + self.prices[m[0]].wrong * amount
+        return min(self.abstain(x), sum(right.values(), ZERO) - max(right.values(), default=ZERO))
 
     def allows(self, x: Vector, action: int) -> bool:
         return all(self.quotient.successor[c][action] is not None for _, c in x)
 
     def step(self, x: Vector) -> Fraction:
         """The least of stopping and of one more action."""
-        costs = [cost * self.mass(x) for a, cost in enumerate(self.task.cost) if self.allows(x, a)]
-        return min([self.stop(x), *costs])
+        return min(self.stop(x), min(self.task.cost) * self.mass(x))
 
     def after(self, x: Vector, action: int) -> dict[int, Vector]:
         """x_{a,y} for every reading y that a member may give, of an action that all members allow."""
