@@ -151,6 +151,20 @@ UNLIKELY = openings(
     beta="1/5",
 )
 """To abstain at (9/10, 1/10) breaks beta under one hypothesis, which is enough."""
+CROSSED = openings(
+    "69/100",
+    [
+        {
+            "prices": [[1, "1", "20", "10"], [0, "1", "10", "10"]],
+            "start": [[1, "1"], [0, "1"]],
+            "rows": [],
+        }
+    ],
+    [case(0, {"0": 1}), case(1, {"0": 2}, {"0": 3}), leaf(), leaf()],
+    alpha="1/10",
+    beta="0",
+)
+"""Class 1 is that of state 0, and errors cost class 0 twice as much: 4.38 are spent, less 3, over 2."""
 SWAPPED = COIN | {"hypotheses": [[0, 1], [1, 0]]}
 PAIRS: Data = CERTAIN | {
     "model": CERTAIN["model"]
@@ -213,6 +227,7 @@ def verified() -> Iterator[tuple[str, Data, Data]]:
     yield "prices-three", PAIRS, ALL_THREE
     yield "openings-abstaining", COIN, ABSTAINING
     yield "openings-unlikely", COIN, UNLIKELY
+    yield "openings-crossed", COIN, CROSSED
     yield "openings-swapped", SWAPPED, edited(EVERY, swap_labels)
     yield "openings-counted-together", TWICE, edited(TWO_LOOKS, count_openings_halves)
     yield "openings-most-histories", THREE, many_histories(333, 3)
@@ -330,6 +345,7 @@ def refuted() -> Iterator[tuple[str, Data, Data]]:
     yield "openings-current-too-much", HOMING, set_at(CURRENT_OPENINGS, "cost", "1")
 
     yield "prices-three-too-much", PAIRS, set_at(set_at(ALL_THREE, "cost", "2"), "proof.rows.0.bound", "6")
+    yield "openings-crossed-too-much", COIN, set_at(CROSSED, "cost", "7/10")
     yield "openings-abstaining-too-much", COIN, set_at(ABSTAINING, "cost", "6/5")
     nodes = [case(0, {"0": 1}), case(1, {"0": 2}), case(3, {"0": 3}), leaf()]
     yield "openings-current-answer-missing", HOMING, CURRENT_OPENINGS | {"nodes": nodes}
