@@ -44,8 +44,49 @@ def test_both_sides_are_given_by_method_and_they_are_close(tmp_path: Path) -> No
     assert Fraction(facts["risk"]["abstain"]) <= Fraction(1, 100)  # type: ignore[index]
     assert facts["certificate"] == "VERIFIED"
     kinds = [claim["claim"] for claim in json.loads(path.read_text())["claims"]]
-    assert kinds == ["information", "program", "within-risk"]
+    assert kinds == ["information", "program", "prices", "openings", "within-risk"]
+    certified = facts["certified"]
+    assert set(certified["lower"]) == set(lower)  # type: ignore[index]
+    sure = Fraction(certified["lower"]["best"])  # type: ignore[index]
+    assert lower["best"] * Fraction(999, 1000) <= sure <= lower["best"]
+    assert Fraction(certified["upper"]) <= upper  # type: ignore[index]
+    assert Fraction(certified["ratio"]) <= ratio * Fraction(1001, 1000)  # type: ignore[index]
+    assert certified["upper_by_method"]["uniform tree"] is None  # type: ignore[index]
+    claimed = {claim["claim"]: claim["cost"] for claim in json.loads(path.read_text())["claims"]}
+    assert certified["lower"]["openings"] == claimed["openings"]  # type: ignore[index]
     assert run("verify", tmp_path / "lamp.task.json", path).returncode == 0
+
+
+def test_every_row_says_what_the_certificate_proves_of_it_and_the_headline_is_certified(tmp_path: Path) -> None:
+    shown = run("bounds", LAMP, *RISKS, "--certificate", tmp_path / "lamp.json").stdout
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.splitlines() if "│" in line]
+    certified = {(side, name): sure for side, name, _, sure in rows if side in ("lower bound", "achieved")}
+    assert certified["achieved", "uniform tree"] == "no"
+    assert certified["lower bound", "best"] == certified["lower bound", "openings"] == "3.136"
+    lines = shown.splitlines()
+    best = certified["achieved", "best"]
+    after = lines[lines.index("Certificate: VERIFIED") + 1]
+    assert after.startswith(f"Certified: at least 3.136, at most {best}, within a factor of ")
+    plain = run("bounds", LAMP, *RISKS).stdout
+    assert "ertified" not in plain
+
+
+def test_what_is_not_certified_is_said_to_be_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ascertain.planning.price_rows.MAX_ROWS", 2)
+    monkeypatch.setattr("ascertain.planning.opening_cases.MAX_ROWS", 2)
+    found = bound(LAMP, "1/1000", "1/100", certified=True)
+    assert [remark.split(":")[0] for remark in found.remarks] == [
+        "the bound by prices is not certified",
+        "the bound by openings is not certified",
+    ]
+    sure = found.certified
+    assert sure is not None
+    assert sure.best == found.lower["program"]
+    assert sure.covers("openings", found.lower["openings"]) == (False, 0)
+    assert sure.covers("pairwise", found.lower["pairwise"]) == (True, found.lower["pairwise"])
+    facts = found.facts()["certified"]
+    assert facts["lower"]["openings"] is None
+    assert Fraction(facts["ratio"]) > Fraction(found.facts()["ratio"])
 
 
 def test_the_hardest_pair_is_explained_by_what_is_read_where_it_is_told_apart() -> None:

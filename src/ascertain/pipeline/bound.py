@@ -27,6 +27,7 @@ from ascertain.certificate.write import write_certificate
 from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import CertificateError, LimitError, TaskError
 from ascertain.pipeline import Tell, ignore
+from ascertain.pipeline.certified import Certified, claim_prices, read_certified
 from ascertain.pipeline.certify import certify
 from ascertain.planning.factors import find_factors
 from ascertain.planning.hardest_pair import (
@@ -67,7 +68,7 @@ class Bounds(Shown):
     """The largest lower bound."""
     upper_by_method: Values = field(default_factory=dict[str, Fraction | None])
     upper: Fraction | None = None
-    """The least certified cost."""
+    """The least cost of a policy that keeps to the risks, exact or rounded upwards."""
     risk: tuple[Fraction, Fraction] | None = None
     """How probable a wrong answer and an abstention of the policy are at most."""
     hardest: HardestPair | None = None
@@ -76,6 +77,8 @@ class Bounds(Shown):
     certificate: dict[str, Any] | None = None
     verdict: Verdict | None = None
     """What the checker says of the certificate."""
+    certified: Certified | None = None
+    """What the certificate proves of both sides, where the checker has verified it."""
     remarks: tuple[str, ...] = ()
     """Which methods met which limit, and what could not be certified, and why."""
     stopped_by: str | None = None
@@ -127,7 +130,30 @@ class Bounds(Shown):
             "certificate": None if self.verdict is None else str(self.verdict),
             "remarks": list(self.remarks),
             "stopped_by": self.stopped_by,
+            "certified": self.certified_facts(),
         }
+
+    def certified_facts(self) -> dict[str, Any] | None:
+        """By row what of it the certificate proves, null where nothing; None where there is no verified certificate."""
+        sure = self.certified
+        if sure is None:
+            return None
+        rows = [(name, sure.covers(name, value)) for name, value in (*self.lower.items(), ("best", self.best))]
+        return {
+            "lower": {
+                name: None if not covered else "inf" if value is None else str(round_value(value))
+                for name, (covered, value) in rows
+            },
+            "upper": _text(sure.upper),
+            "upper_by_method": {name: _text(self.certified_upper(name)) for name in self.upper_by_method},
+            "ratio": _text(sure.ratio),
+        }
+
+    def certified_upper(self, name: str) -> Fraction | None:
+        """What the certificate proves of the policy that a method has found: the one that attains `upper`."""
+        value = self.upper_by_method.get(name)
+        is_best = value is not None and value == self.upper
+        return self.certified.upper if self.certified is not None and is_best else None
 
     def write_certificate(self, path: str | Path) -> tuple[Path, Path]:
         """Write NAME.json and NAME.task.json; returns both paths."""
@@ -181,13 +207,15 @@ def bound(
         why = "a question about a plant that is not enumerated has no certificate"
         return replace(found, remarks=(why,) if certified else ())
     quotient = take_quotient(question)
-    found, pairwise = _bound_task(question, quotient, limits, tell)
+    found, pairwise, both = _bound_task(question, quotient, limits, tell)
     if not certified:
         return found
     tell("certifying")
-    claims, remarks = _list_claims(found, quotient, pairwise)
+    claims, remarks = _list_claims(found, quotient, pairwise, both)
     certificate, verdict = certify(question, claims) if claims else (None, None)
-    return replace(found, certificate=certificate, verdict=verdict, remarks=(*found.remarks, *remarks))
+    proved = read_certified(question, claims) if verdict is not None and verdict.exit_code == 0 else None
+    told = (*found.remarks, *remarks)
+    return replace(found, certificate=certificate, verdict=verdict, certified=proved, remarks=told)
 
 
 def bound_around(
@@ -244,14 +272,14 @@ def _check_risks(question: Task | PlantTask) -> None:
 
 def _bound_task(
     task: Task, quotient: Quotient, limits: SearchLimits, tell: Tell
-) -> tuple[Bounds, PairwiseBound | None]:
-    """Both sides of a task, and the pairwise bound of its quotient where nothing is obstructed."""
+) -> tuple[Bounds, PairwiseBound | None, TwoSidedBounds]:
+    """Both sides of a task, the pairwise bound of its quotient unless that is obstructed, and what proves the rest."""
     found, reduced = bound_both_sides(task, limits=limits, tell=tell), quotient.reduced
     if found.obstruction is not None:
         witness = found.obstruction
         hardest = HardestPair(witness.names, witness.labels, witness.sentence)
         infinite: Values = {"pairwise": None, "program": None}
-        return Bounds(task, obstruction=witness, lower=infinite, hardest=hardest), None
+        return Bounds(task, obstruction=witness, lower=infinite, hardest=hardest), None, found
     lower, remarks, hardest = dict(found.lower_by_method), list(found.remarks), None
     pairwise, program = found.pairwise, found.program
     # Without noise the optimum needs none of these, and a limit of one of them does not take it down.
@@ -265,7 +293,7 @@ def _bound_task(
         remarks.append(str(reason))
     lower |= {} if pairwise is None else {"pairwise": pairwise.value}
     lower |= {} if program is None else {"program": program.value}
-    return replace(_gather(task, found, lower, hardest), remarks=tuple(remarks)), pairwise
+    return replace(_gather(task, found, lower, hardest), remarks=tuple(remarks)), pairwise, found
 
 
 def _bound_plant(question: PlantTask, limits: SearchLimits) -> Bounds:
@@ -299,13 +327,15 @@ def _gather(question: Task | PlantTask, found: TwoSidedBounds, lower: Values, ha
 
 
 def _list_claims(
-    bounds: Bounds, quotient: Quotient, pairwise: PairwiseBound | None
+    bounds: Bounds, quotient: Quotient, pairwise: PairwiseBound | None, both: TwoSidedBounds
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """What can be certified of these bounds, and a remark for each side that cannot."""
     task = quotient.task
     if bounds.obstruction is not None or pairwise is None:
         return [obstruction_claim(task, *bounds.obstruction.pair)] if bounds.obstruction else [], []
     claims, remarks = _claim_lower(quotient, pairwise)
+    priced, unproved = claim_prices(both, quotient, claims)
+    claims, remarks = [*claims, *priced], [*remarks, *unproved]
     if not task.model.is_noisy:
         claims += solution_claims(solve(task), [Fraction(1)] * task.num_hypotheses)
     elif bounds.policy is None:

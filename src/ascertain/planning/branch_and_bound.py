@@ -55,6 +55,7 @@ from ascertain.planning.column_generation import LP_ZERO, RISK_PENALTY, ColumnGe
 from ascertain.planning.controller import ABSTAIN
 from ascertain.planning.information_state import is_exchangeable
 from ascertain.planning.local_search import LocalSearch
+from ascertain.planning.multipliers import Branch, Branching, Multipliers
 from ascertain.policy.automaton import NOWHERE
 from ascertain.types import UNDEFINED, BoolArray, FloatArray, LongArray
 
@@ -311,7 +312,7 @@ class ColumnPool:
 
 def bound_by_branching(
     program: ColumnGeneration, mixture: Mixture, *, branches: int, rounds: int, target: float = np.inf
-) -> Fraction:
+) -> Branching:
     """A lower bound for policies that draw nothing at random, from so many branchings, or until it is at the target.
 
     The belief graph has all actions and named slots.
@@ -320,22 +321,29 @@ def bound_by_branching(
     pool = ColumnPool(program, mixture, MAX_KNOWN)
     root = pool.bound(PartialPolicy(), 0, mixture.prices)
     queue: list[tuple[Fraction, int, PartialPolicy, BranchBound]] = [(mixture.lower, 0, PartialPolicy(), root)]
-    number = 0
+    record = [Branch(Multipliers.of_groups(mixture.prices, program.group))]
+    least = mixture.lower
     for _ in range(branches):
         # Best first: only raising the least bound of the list raises what is proved.
-        lower, _, partial, found = queue[0]
+        lower, number, partial, found = queue[0]
         t = pool.find_leaf(partial, pool.mix(partial))
         if t is None or float(lower) >= target or program.limits.is_over:
             break
         heapq.heappop(queue)
+        cases: dict[int, int] = {}
         for decision in pool.list_decisions(partial, t):
-            number += 1
+            cases[decision] = len(record)
             longer = partial.decide(program, t, decision)
             proved = pool.bound(longer, rounds, found.prices, target=target)
-            heapq.heappush(queue, (max(lower, proved.lower), number, longer, proved))
+            heapq.heappush(queue, (max(lower, proved.lower), len(record), longer, proved))
+            # Prices that prove a bound of all policies that begin in some way prove it of those that go on from there.
+            better = Multipliers.of_groups(proved.prices, program.group)
+            record.append(Branch(better if proved.lower > lower else record[number].multipliers))
+        record[number] = replace(record[number], at=t, cases=cases)
         if not queue:
-            return lower
-    return queue[0][0]
+            break
+        least = queue[0][0]
+    return Branching(least, tuple(record), pool.symmetric)
 
 
 def idle_cost(program: ColumnGeneration, v: int) -> float:

@@ -52,6 +52,7 @@ from ascertain.planning.belief_graph import ActionFilter, BeliefGraph, GraphBuil
 from ascertain.planning.controller import ABSTAIN, CertifiedController, FiniteStateController, fit_horizon
 from ascertain.planning.information_state import UNIT, LikelihoodTables, Slots, tabulate_likelihoods, weigh_answers
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
+from ascertain.planning.multipliers import Branching, Multipliers
 from ascertain.planning.pruning import MAX_STATES, MostInformative, build_likely_graph, repeat_action
 from ascertain.task.task import Task
 from ascertain.types import BoolArray, FloatArray, IntArray, LongArray
@@ -166,6 +167,10 @@ class PricedPolicy:
     """For mixtures of policies too; None where the graph was pruned."""
     branched: Fraction | None = None
     """For policies that draw nothing at random, where branch and bound was used; never below `lower`."""
+    multipliers: Multipliers | None = None
+    """What proves `lower`."""
+    branching: Branching | None = None
+    """What proves `branched`."""
 
 
 def search_prices(
@@ -223,6 +228,7 @@ class _PriceSearch:
     action_filter: ActionFilter | MostInformative | None
     best: CertifiedController | None = None
     lower: Fraction | None = None
+    multipliers: Multipliers | None = None
 
     def run(self) -> PricedPolicy:
         weights, found = np.ones(self.tables.num_slots) / self.tables.num_slots, None
@@ -244,7 +250,7 @@ class _PriceSearch:
             weights = np.maximum(weights / weights.sum(), 1e-4 / len(weights))
             if isinstance(self.action_filter, MostInformative):
                 self.action_filter = self.action_filter.weigh(weights)
-        return PricedPolicy(self.best, self.lower)
+        return PricedPolicy(self.best, self.lower, multipliers=self.multipliers)
 
     def attempt(self, weights: FloatArray) -> CertifiedController | None:
         """Look for prices with these weights; the best policy that keeps to alpha and beta."""
@@ -254,8 +260,12 @@ class _PriceSearch:
         first, careful = grid.first_careful()
         if graph.has_all_actions:
             steps = range(max(0, first + BOUND_STEPS[0]), min(first + BOUND_STEPS[1], len(PRICE_STEPS)))
-            bounds = [grid.solve(i).lower for i in steps if not self.limits.is_over]
-            self.lower = max(bounds if self.lower is None else [self.lower, *bounds], default=Fraction(0))
+            for i in steps:
+                if self.limits.is_over:
+                    break
+                if self.lower is None or grid.solve(i).lower > self.lower:
+                    self.lower = grid.solve(i).lower
+                    self.multipliers = Multipliers.uniform(weights, grid.prices[i], grid.abstain)
         if careful is None:
             return None
         found = [careful]

@@ -37,6 +37,7 @@ from ascertain.planning.information_state import Slots, smallest_slots, tabulate
 from ascertain.planning.lagrangian import PricedPolicy
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.planning.local_search import LocalSearch
+from ascertain.planning.multipliers import Multipliers
 from ascertain.task.task import Task
 from ascertain.types import BoolArray, LongArray
 
@@ -55,9 +56,15 @@ the bound and multiply the nodes."""
 
 def bound_by_column_generation(
     task: Task, alpha: Fraction, beta: Fraction, limits: SearchLimits = DEFAULT_LIMITS
-) -> Fraction:
+) -> PricedPolicy:
     """The lower bound alone, on the smallest belief graph of the task; LimitError where that is too large."""
-    return find_best_mixture(task, alpha, beta, limits, smallest_slots(task), limits.max_bound_nodes)[1].lower
+    program, mixture = find_best_mixture(task, alpha, beta, limits, smallest_slots(task), limits.max_bound_nodes)
+    return _proved(program, mixture)
+
+
+def _proved(program: ColumnGeneration, mixture: Mixture) -> PricedPolicy:
+    """What a mixture proves, without a policy."""
+    return PricedPolicy(None, mixture.lower, multipliers=Multipliers.of_groups(mixture.prices, program.group))
 
 
 def find_best_mixture(
@@ -87,13 +94,14 @@ def find_minimax_policy(
         best = _round(fewer, restricted, limits)
     branches = min(limits.max_branches, max(2, _repeats(program.graph, limits) // (3 * BOUND_ROUNDS)))
     target = math.inf if best is None else float(best.cost / TIGHT_RATIO)
-    branched = bound_by_branching(program, mixture, branches=branches, rounds=BOUND_ROUNDS, target=target)
+    branching = bound_by_branching(program, mixture, branches=branches, rounds=BOUND_ROUNDS, target=target)
+    proved = replace(_proved(program, mixture), branched=branching.lower, branching=branching)
     if limits.is_over:
-        return PricedPolicy(best, mixture.lower, branched)
-    if derandomised is not None and derandomised.cost > max(GOOD_RATIO * mixture.lower, TIGHT_RATIO * branched):
+        return replace(proved, best=best)
+    if derandomised is not None and derandomised.cost > max(GOOD_RATIO * mixture.lower, TIGHT_RATIO * branching.lower):
         improved = _round(fewer, restricted, limits)
         best = derandomised if improved is None or improved.cost > derandomised.cost else improved
-    return PricedPolicy(best, mixture.lower, branched)
+    return replace(proved, best=best)
 
 
 def _restrict(program: ColumnGeneration, mixture: Mixture) -> tuple[ColumnGeneration, Mixture]:

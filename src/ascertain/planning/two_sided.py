@@ -46,6 +46,7 @@ from ascertain.planning.information_state import Slots, smallest_slots
 from ascertain.planning.lagrangian import PricedPolicy, search_prices
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.planning.minimax import GOOD_RATIO, TIGHT_RATIO, bound_by_column_generation, find_minimax_policy
+from ascertain.planning.multipliers import Branching, Multipliers
 from ascertain.planning.sequential_tests import (
     LatticeTest,
     choose_levels,
@@ -100,6 +101,10 @@ class TwoSidedBounds(Shown):
     """The pairwise bound of the task's quotient under noise, with the pair that is hardest to tell apart."""
     program: ProgramBound | None = None
     """The program bound of the task's quotient under noise."""
+    multipliers: Multipliers | None = None
+    """What proves the bound by prices of the task's quotient."""
+    branching: Branching | None = None
+    """What proves the bound by openings of the task's quotient."""
     obstruction: Obstruction | None = None
     """Why no policy keeps to the risk, where two hypotheses cannot be told apart."""
     remarks: tuple[str, ...] = ()
@@ -196,6 +201,8 @@ class _Noisy:
         self.slots: Slots = smallest_slots(task)
         self.solved = False
         """Whether the smallest belief graph, without names, was searched."""
+        self.multipliers: Multipliers | None = None
+        self.branching: Branching | None = None
         self.too_large = False
         """Whether the belief graph with named slots is."""
         self.pairwise: PairwiseBound | None = None
@@ -220,6 +227,8 @@ class _Noisy:
             self.upper,
             self.pairwise,
             self.program,
+            self.multipliers,
+            self.branching,
             remarks=tuple(self.remarks),
             stopped_by=stopped_by,
         )
@@ -279,12 +288,13 @@ class _Noisy:
         """Offer what a search has found, and note what its prices prove."""
         if found.best is not None:
             self.offer(name, found.best.cost, found.best.policy, found.best.risk.worst[:2])
-        if found.lower is not None:
-            self.note_prices(found.lower)
+        self.note_prices(found)
 
-    def note_prices(self, lower: Fraction) -> None:
-        self.lower["prices"] = max(lower, self.lower.get("prices") or Fraction(0))
-        self.say()
+    def note_prices(self, found: PricedPolicy) -> None:
+        known = self.lower.get("prices")
+        if found.lower is not None and (known is None or found.lower > known):
+            self.lower["prices"], self.multipliers = found.lower, found.multipliers
+            self.say()
 
     def is_within(self, ratio: Fraction) -> bool:
         """Whether the best policy so far costs at most so many times the best lower bound so far."""
@@ -382,7 +392,7 @@ class _Noisy:
         with self.isolated("balanced"):
             found = find_minimax_policy(self.task, self.alpha, self.beta, self.limits)
             self.take("balanced", found)
-            self.lower["openings"] = found.branched
+            self.lower["openings"], self.branching = found.branched, found.branching
             self.say()
 
 

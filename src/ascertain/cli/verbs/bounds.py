@@ -35,9 +35,10 @@ def command(
 ) -> None:
     """Bound the cost of an experiment at a given risk from below and from above, and name the hardest pair.
 
-    The cost is the expected cost under the worst hypothesis. The upper bound is that of a certified experiment. Exit
-    code 0, or 1 when no experiment keeps to the risk at any cost: then the pair that cannot be told apart is named.
-    When time is up, or after Ctrl-C (exit code 130), the best of both sides so far is the answer.
+    The cost is the expected cost under the worst hypothesis. The upper bound is that of an experiment that keeps to
+    both risks. With --certificate each row says what the checker has verified of it. Exit code 0, or 1 when no
+    experiment keeps to the risk at any cost: then the pair that cannot be told apart is named. When time is up, or
+    after Ctrl-C (exit code 130), the best of both sides so far is the answer.
 
     Example:  ascertain bounds problem.toml --alpha 1/1000 --beta 1/100 --time 10
     """
@@ -77,7 +78,7 @@ def _draw(path: Path, found: Bounds, time: float | None) -> None:
     with counting("points of the drawing") as progress:
         points = [(float(point.question.alpha), point) for point in bound_around(found, progress, time)]
     lines = {
-        "achieved (certified)": [(x, b.upper) for x, b in points],
+        "achieved": [(x, b.upper) for x, b in points],
         "lower bound": [(x, b.best) for x, b in points],
         "pairwise bound": [(x, b.lower.get("pairwise")) for x, b in points],
     }
@@ -100,9 +101,11 @@ def _print(problem: Path, found: Bounds) -> None:
     elif found.is_infinite:
         print_line(f"{problem}: no experiment keeps to {risk}, whatever it may cost: this is proved.")
     else:
-        print_table(f"{problem}: the expected cost at {risk}", _rows(found), ("side", "by", "cost"))
+        columns = ("side", "by", "cost") if found.verdict is None else ("side", "by", "cost", "certified")
+        print_table(f"{problem}: the expected cost at {risk}", _rows(found), columns)
         if found.ratio is not None:
-            print_line(f"What is achieved is at most {float(found.ratio):.3f} times the lower bound.")
+            sure = "" if found.verdict is None or _is_certified(found) else " (not certified)"
+            print_line(f"What is achieved is at most {_show(found.ratio, ceil)} times the lower bound{sure}.")
         if found.risk is not None:
             wrong, abstain = (f"{float(part):.3g}" for part in found.risk)
             print_line(f"Wrong with probability at most {wrong}, abstains with at most {abstain}.")
@@ -113,19 +116,46 @@ def _print(problem: Path, found: Bounds) -> None:
         print_line(f"Hardest pair: {h!r} (label {labels[0]!r}) against {g!r} (label {labels[1]!r}).")
         print_line(f"Why: {found.hardest.why}.")
     if found.verdict is not None:
-        print_verdict(found.verdict)
+        print_verdict(found.verdict, _headline(found))
 
 
-def _rows(found: Bounds) -> list[tuple[str, str, str]]:
-    """Both sides by method, each with its best last."""
-    lower = [("lower bound", name, _show(value, floor)) for name, value in found.lower.items()]
+def _is_certified(found: Bounds) -> bool:
+    """Whether the certificate proves the ratio, as far as it is printed."""
+    sure = None if found.certified is None else found.certified.ratio
+    return sure is not None and found.ratio is not None and ceil(sure * 1000) <= ceil(found.ratio * 1000)
+
+
+def _headline(found: Bounds) -> str:
+    """What the certificate proves of both sides, in one sentence."""
+    sure = found.certified
+    if sure is None:
+        return "Nothing is certified."
+    lower = "no lower bound" if not sure.has_lower else f"at least {_show(sure.best, floor)}"
+    if sure.has_lower and sure.best is None:
+        return "Certified: no experiment keeps to the risk, whatever it may cost."
+    upper = "no policy" if sure.upper is None else f"at most {_show(sure.upper, ceil)}"
+    ratio = "" if sure.ratio is None else f", within a factor of {_show(sure.ratio, ceil)}"
+    return f"Certified: {lower}, {upper}{ratio}."
+
+
+def _rows(found: Bounds) -> list[tuple[str, ...]]:
+    """Both sides by method, each with its best last; with a certificate, what it proves of each row."""
+    lower = [*found.lower.items(), ("best", found.best)]
+    rows = [("lower bound", name, _show(value, floor), _sure_lower(found, name, value)) for name, value in lower]
     known = [(name, value) for name, value in found.upper_by_method.items() if value is not None]
-    return [
-        *lower,
-        ("lower bound", "best", _show(found.best, floor)),
-        *(("achieved", name, _show(value, ceil)) for name, value in known),
-        ("achieved", "best", "no policy found" if found.upper is None else _show(found.upper, ceil)),
-    ]
+    rows += [("achieved", name, _show(value, ceil), _sure_upper(found.certified_upper(name))) for name, value in known]
+    best = "no policy found" if found.upper is None else _show(found.upper, ceil)
+    rows.append(("achieved", "best", best, _sure_upper(None if found.certified is None else found.certified.upper)))
+    return rows if found.verdict is not None else [row[:3] for row in rows]
+
+
+def _sure_lower(found: Bounds, name: str, value: Fraction | None) -> str:
+    covered, proved = (False, None) if found.certified is None else found.certified.covers(name, value)
+    return _show(proved, floor) if covered else "no"
+
+
+def _sure_upper(proved: Fraction | None) -> str:
+    return "no" if proved is None else _show(proved, ceil)
 
 
 def _show(value: Fraction | None, rounded: Callable[[Fraction], int]) -> str:
