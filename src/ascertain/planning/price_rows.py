@@ -11,7 +11,7 @@ first step, paid in full, leaves d c(a) mass(x) to spare, which covers that roun
 d / 10^-8 steps. More slack does more: an action that is clearly not the best needs no rows behind it at all.
 
 *Trimming.* From the row of the start on, rows are taken up only where the bound of an action needs them, those that
-contribute most first. A terminal node never needs one: one step is what the graph knows of it. The least slack that
+contribute most first. A closed node never needs one: one step is what the graph knows of it. The least slack that
 leaves few enough rows is taken.
 
 Everything is checked here in floats, with a margin that is far above their rounding and far below the slack; whether
@@ -175,7 +175,7 @@ class PriceRows:
 
     def trim(self, needed: set[int], slack: float) -> PriceProof:
         """Follow the rows that are needed; LimitError where they are too many, or the slack is too little."""
-        number = {v: k for k, v in enumerate(sorted(v for v in needed if not self.graph.terminal[v]))}
+        number = {v: k for k, v in enumerate(sorted(v for v in needed if not self.graph.closed[v]))}
         stack, moves = list(number), dict[int, dict[int, dict[int, int]]]()
         while stack:
             v = stack.pop()
@@ -266,7 +266,7 @@ class PriceRows:
 
     def worth(self, z: Vector, w: int, slack: float) -> float:
         """What the row of a node is worth at a vector, nothing where it does not fit below."""
-        if w == NOWHERE or self.graph.terminal[w]:
+        if w == NOWHERE or self.graph.closed[w]:
             return 0.0
         row = self.vector(w)
         if not row.keys() <= z.keys():
