@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any, final
 
@@ -24,9 +26,11 @@ from ascertain.certificate.claims.within_risk import within_risk_claim
 from ascertain.certificate.solution import solution_claims
 from ascertain.certificate.write import write_certificate
 from ascertain.drawing.shown import Listing, Shown
+from ascertain.drawing.tree import write_tree
 from ascertain.errors import CertificateError, LimitError, TaskError
 from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.certify import certify
+from ascertain.planning.exported import Controller, export_policy
 from ascertain.planning.factors import find_factors
 from ascertain.planning.hardest_pair import (
     HardestPair,
@@ -35,6 +39,8 @@ from ascertain.planning.hardest_pair import (
     explain_pairs,
 )
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
+from ascertain.planning.policy_file import write_policy
+from ascertain.planning.policy_forms import policy_data
 from ascertain.planning.two_sided import TwoSidedBounds, Values, bound_both_sides
 from ascertain.policy.chain import follow
 from ascertain.problem.problem import Problem, find_question
@@ -123,10 +129,35 @@ class Bounds(Shown):
             "ratio": _text(self.ratio),
             "risk": None if self.risk is None else {"wrong": _text(self.risk[0]), "abstain": _text(self.risk[1])},
             "hardest": None if self.hardest is None else self.hardest.facts(),
+            "policy": self._policy_data(),
             "certificate": None if self.verdict is None else str(self.verdict),
             "remarks": list(self.remarks),
             "stopped_by": self.stopped_by,
         }
+
+    @cached_property
+    def controller(self) -> Controller | None:
+        """The policy that attains `upper` as a thing to save, draw, simulate and run; None where there is none."""
+        return None if self.policy is None else export_policy(self.question, self.policy)
+
+    def write_policy(self, path: str | Path) -> Path:
+        """Write the policy file; `docs/policies.md` describes it."""
+        return write_policy(path, self._need_controller(path))
+
+    def draw_policy(self, path: str | Path, title: str = "Policy") -> None:
+        """Draw the policy: a page (.html), a picture (.svg), Graphviz text (.dot) or plain text (.txt)."""
+        write_tree(path, self._need_controller(path).outline(), title)
+
+    def _policy_data(self) -> dict[str, Any] | None:
+        """The policy as plain data; None where there is none, or where it is too large to be listed."""
+        with suppress(LimitError):
+            return None if self.controller is None else policy_data(self.controller)
+        return None
+
+    def _need_controller(self, path: str | Path) -> Controller:
+        if self.controller is None:
+            raise TaskError(f"{path}: no policy was found, so that there is none to write")
+        return self.controller
 
     def write_certificate(self, path: str | Path) -> tuple[Path, Path]:
         """Write NAME.json and NAME.task.json; returns both paths."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, TypeVar
 
-from ascertain.certificate.claims.achieves import node_data
 from ascertain.errors import CertificateError
 from ascertain.policy.absorption import Triple, find_fates
 from ascertain.policy.chain import Chain, follow, number_memories, tabulate
 from ascertain.policy.enclosure import Enclosure, enclose
 from ascertain.policy.evaluate import value_places
+from ascertain.policy.plain import node_data
 from ascertain.policy.policy import AbstractPolicy
 from ascertain.task.task import Task
 
