@@ -197,7 +197,7 @@ def bound(
     """
     limits = DEFAULT_LIMITS if time_limit is None else replace(DEFAULT_LIMITS, until=time.monotonic() + time_limit)
     risks = {"alpha": _read_risk("alpha", alpha, zero=False), "beta": _read_risk("beta", beta, zero=True)}
-    question, _ = find_question(question, _choose_question)
+    question, _ = find_question(question, choose_question)
     question = replace(question, **{name: risk for name, risk in risks.items() if risk is not None})
     if 2 * question.alpha + question.beta >= 1:
         nothing = {"pairwise": Fraction(0), "program": Fraction(0)}
@@ -247,7 +247,7 @@ def _read_risk(name: str, given: Fraction | int | str | None, *, zero: bool) -> 
     return risk
 
 
-def _choose_question(problem: Problem) -> Task | PlantTask:
+def choose_question(problem: Problem) -> Task | PlantTask:
     """The question of a problem: through the factors of a plant where it has them, else with its states listed."""
     question = problem.require_machine().question
     if isinstance(question, PlantTask):  # only gates have factors

@@ -37,8 +37,8 @@ from ascertain.types import State
 
 Form: TypeAlias = AbstractNodes | SlotTable | Product | LevelwiseTest
 """What a policy is kept as."""
-MAX_PLACES = 200_000
-"""Places (memory, label, state) of a policy that is listed: a table of some ten megabytes, evaluated in seconds."""
+MAX_PLACES = 100_000
+"""Places (memory, label, state) of a policy that is listed: a table of some megabytes, evaluated in half a minute."""
 
 
 @final
@@ -97,6 +97,8 @@ class Controller(Shown):
         """The policy as one plain table, for certificates; LimitError where that is too large, or there is none."""
         if self.is_product:
             raise LimitError("a question about a plant that is not enumerated has no certificate of this kind")
+        if isinstance(self.form, AbstractNodes) and self.form.names is not None:
+            return self.form
         return as_table(listed(self.question), self.form)
 
     def outline(self) -> Outline:
@@ -147,8 +149,9 @@ def compress_controller(controller: FiniteStateController) -> SlotTable:
                 number[child] = len(order)
                 order.append(child)
             following[y] = number[child]
-            if slot is not None:
-                moved[y] = tuple(slot[v, k, y].tolist())
+            # A move that leaves everything where it is says nothing.
+            if slot is not None and (move := tuple(slot[v, k, y].tolist())) != tuple(range(tables.num_slots)):
+                moved[y] = move
         children.append(following)
         moves.append(moved)
     chosen = [int(choice[v]) for v in order]
@@ -159,9 +162,12 @@ def compress_controller(controller: FiniteStateController) -> SlotTable:
     )
     if tables.slots == "named":
         return SlotTable(nodes, controller.horizon)
-    labels = tuple(tables.task.label.tolist())
+    labels: list[int] = tables.task.label.tolist()
+    if not any(moves):  # slot i holds hypothesis i all the time
+        said = tuple(k if k == NOWHERE else labels[k] for k in nodes.label)
+        return SlotTable(replace(nodes, label=said), controller.horizon)
     sensors = tuple(range(tables.num_slots)) if tables.slots == "ranked" else ()
-    return SlotTable(nodes, controller.horizon, labels, sensors, tuple(moves) if slot is not None else ())
+    return SlotTable(nodes, controller.horizon, tuple(labels), sensors, tuple(moves))
 
 
 def _tabulate_factor(question: Task | PlantTask, factor: Factor) -> Factor:

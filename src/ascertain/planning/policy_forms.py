@@ -82,7 +82,7 @@ def _slots_data(task: Task, form: SlotTable) -> dict[str, Any]:
         node.clear()
         node["action"] = nodes.action[v] if form.sensors else actions[nodes.action[v]]
         node["next"] = {readings[y]: child for y, child in sorted(nodes.children[v].items())}
-        if form.moves:
+        if form.moves and form.moves[v]:
             node["moves"] = {readings[y]: list(move) for y, move in sorted(form.moves[v].items())}
     slots = {"labels": [labels[k] for k in form.slot_labels], "sensors": [actions[a] for a in form.sensors]}
     return {"most_actions": form.most_actions, **({"slots": slots} if form.slot_labels else {}), "nodes": data}

@@ -38,6 +38,11 @@ def node_data(table: AbstractNodes, v: int) -> dict[str, Any]:
     return {"answer": None if table.label[v] == NOWHERE else int(table.label[v])}
 
 
+def numbered_data(table: AbstractNodes) -> dict[str, Any]:
+    """The policy by number, as certificates and journals have it."""
+    return {"nodes": [node_data(table, v) for v in range(table.size)]}
+
+
 def parse_policy(data: object, task: Task, where: str) -> Automaton | PolicyTable:
     """The policy that plain data describes by name; FileError names the node that does not fit."""
     table = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
