@@ -55,6 +55,7 @@ TESTS = {
         ("conforms.py", "none_of_these.py", "observed.py", "sampled.py"), (*EVERY, "tests/test_conformance.py")
     ),
     "within_risk.py": ("tests/test_check_policy.py",),
+    "followed.py": ("tests/test_followed.py",),
 }
 """The tests that are about a file, by its name; all of them for a file that is not listed."""
 Case: TypeAlias = tuple[bytes, bytes, str]

@@ -16,10 +16,11 @@ from typing import Any, cast, final
 
 from ascertain.errors import LimitError
 from ascertain.planning.composition import compose, skeleton
+from ascertain.planning.factors import find_factors
 from ascertain.planning.information_state import Slots, smallest_slots
 from ascertain.planning.lagrangian import search_prices
 from ascertain.planning.limits import DEFAULT_LIMITS
-from ascertain.planning.two_sided import bound_both_sides
+from ascertain.planning.two_sided import test_factors
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.quotients.quotient import take_quotient
 from ascertain.search.exact import solve
@@ -47,13 +48,18 @@ def find_in_time(
 ) -> list[Found]:
     """The policies found that keep to the risks of the question, the cheapest first.
 
-    Without noise, and for a plant that is not enumerated, there is what `bound_both_sides` returns.
+    Without noise that is the optimum, and for a plant that is not enumerated the tests of its factors.
     """
-    if question.model.listed is None or not question.model.is_noisy:
-        found = bound_both_sides(question, tell=tell)
-        if found.policy is None or found.risk is None or found.upper is None:
+    if question.model.listed is None:
+        factors = find_factors(cast("PlantTask", question))
+        if factors is None:
             return []
-        return [Found((*found.risk, found.upper), found.policy)]
+        policy, upper, risk = test_factors(factors, question.alpha, question.beta)
+        return [Found((*risk, min(cost for cost in upper.values() if cost is not None)), policy)]
+    if not question.model.is_noisy:
+        plan = solve(cast("Task", question), time_limit=seconds, prove="never")
+        cost = plan.cost if isinstance(plan, Solved) else plan.upper if isinstance(plan, Bounded) else None
+        return [] if cost is None else [Found((Fraction(0), Fraction(0), cost), getattr(plan, "policy", None))]
     obstruction = find_obstruction(question)
     if obstruction is not None and obstruction.rules_out(question.alpha, question.beta):
         return []
