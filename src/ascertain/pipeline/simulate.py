@@ -25,7 +25,7 @@ from ascertain.planning.policy_file import read_policy
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.policy import AbstractPolicy
 from ascertain.policy.verdict import Abstained, Certified
-from ascertain.problem.problem import Problem, as_problem, find_question
+from ascertain.problem.problem import Problem, as_problem
 from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
 
@@ -227,36 +227,30 @@ class _Posed:
 def _pose(
     task: Task | PlantTask | Problem | str | Path, policy: AbstractPolicy[Any] | Controller | str | Path | None
 ) -> _Posed:
-    if isinstance(task, str | Path):
-        task = as_problem(task)
-    where = str(task.path) if isinstance(task, Problem) else "this task"
+    problem = as_problem(task)
+    misfit = None
     if isinstance(policy, str | Path):
-        controller = read_policy(policy, list_questions(task))
-        misfit = f"{policy}: {{}}; it is not a policy for {where}"
-        return _Posed(controller.question, controller.policy, _weigh(task, controller), misfit, controller.label)
+        misfit = f"{policy}: {{}}; it is not a policy for {problem.path}"
+        policy = read_policy(policy, list_questions(problem))
+    elif policy is None:
+        policy = _find_policy(problem.task, str(problem.path))
     if isinstance(policy, Controller):
-        return _Posed(policy.question, policy.policy, _weigh(task, policy), None, policy.label)
-    question, problem = find_question(task, lambda problem: problem.task)
-    if policy is None:
-        controller = _find_policy(question, where)
-        return _Posed(question, controller.policy, _weigh(task, controller), None, controller.label)
-    weights = (Fraction(1),) * question.num_hypotheses if problem is None else problem.weights
-    return _Posed(question, policy, weights, None)
+        weights = _weigh(problem, policy.question)
+        return _Posed(policy.question, policy.policy, weights, misfit, policy.label)
+    return _Posed(problem.task, policy, _weigh(problem, problem.task), None)
 
 
-def list_questions(given: Task | PlantTask | Problem) -> list[Task | PlantTask]:
+def list_questions(problem: Problem) -> list[Task | PlantTask]:
     """The questions that a policy file may be about: the one with its states listed last, where it can be put so."""
-    if not isinstance(given, Problem):
-        return [given]
-    posed = [given.require_machine().question, given.listed]
+    posed = [problem.require_machine().question, problem.listed]
     return cast("list[Task | PlantTask]", list(dict.fromkeys(q for q in posed if q is not None)))
 
 
-def _weigh(given: Task | PlantTask | Problem, controller: Controller) -> tuple[Fraction, ...]:
-    """The weights of the hypotheses; none where they are not listed."""
-    if controller.question.model.listed is None:
+def _weigh(problem: Problem, question: Task | PlantTask) -> tuple[Fraction, ...]:
+    """The weights of the hypotheses, all alike where nothing is said; none where they are not listed."""
+    if question.model.listed is None:
         return ()
-    return given.weights if isinstance(given, Problem) else (Fraction(1),) * controller.question.num_hypotheses
+    return problem.weights or (Fraction(1),) * question.num_hypotheses
 
 
 def _find_policy(task: Task | PlantTask, where: str) -> Controller:
