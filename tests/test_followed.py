@@ -361,6 +361,24 @@ def test_a_story_told_otherwise_must_still_follow_the_policy() -> None:
         assert verdict.startswith("REFUTED") and sentence in verdict, (sentence, verdict)
 
 
+def test_a_bank_has_no_place_in_a_run_that_follows_a_policy() -> None:
+    claim = json.loads(json.dumps(answered()[0]))
+    stage = {"record": "stage", "stage": "fallback", "after": 0, "why": "eager", "bank_sha256": "0" * 64}
+    records = [claim["records"][0], stage, *claim["records"][1:]]
+    verdict = judge({**claim, "records": records, "head": hash_records(records)})
+    assert verdict.startswith("REFUTED") and "another answer or another transcript" in verdict
+
+
+def test_an_abstention_is_no_answer() -> None:
+    nodes = [{"answer": None}]
+    risk = {"claim": "within-risk", "alpha": "0", "beta": "1", "cost": "0", "policy": {"nodes": nodes}}
+    first = control().settings.commitment()
+    first = {**first, "settings": {**first["settings"], "controller": {"nodes": nodes}}}
+    for label in question().labels:
+        verdict = judge(retell({**answered()[0], "risk": risk, "records": [first]}, [], label))
+        assert verdict.startswith("REFUTED: after 0 steps the policy does not answer")
+
+
 def test_the_policy_may_not_err_more_often_than_the_task_allows() -> None:
     strict = question(Fraction(1, 10**6))
     claim = json.loads(json.dumps(answered()[0]))

@@ -17,7 +17,7 @@ from ascertain.policy.policy import Abstain, AbstractPolicy, Answer
 from ascertain.policy.verdict import Abstained, Certified, Verdict
 from ascertain.task.hypotheses import follow_record
 from ascertain.task.log import LogRecord
-from ascertain.task.question import AbstractQuestion
+from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Action, Plant
 
@@ -53,7 +53,7 @@ class _Remaining:
 
 
 def walk_policy(
-    task: AbstractQuestion,
+    task: Task | PlantTask,
     policy: AbstractPolicy[Memory],
     plant: Plant,
     label: Callable[[int], str] | None = None,
@@ -62,6 +62,8 @@ def walk_policy(
 
     `label` names the answers of a policy whose question does not list its labels.
     """
+    if label is None and task.model.listed is None:
+        raise TaskError("the states of this plant are not listed, so that answers have no names; give `label`")
     remaining = None if task.model.listed is None else _Remaining(cast("Task", task))
     name_label = label or cast("Task", task).labels.__getitem__
     reading_of = {name: y for y, name in enumerate(task.model.readings)}
