@@ -72,6 +72,8 @@ class Told:
     bank_sha256: str | None = None
     label: str | None = None
     """The label that the last record answers."""
+    grows: bool = False
+    """Whether the bank is compiled part by part, each with a record of its own."""
 
 
 @dataclass(kw_only=True)
@@ -95,7 +97,8 @@ def hash_record(previous: str, record: object) -> str:
 def read_story(value: object, head: str, num_states: int, num_actions: int, num_readings: int) -> Story:
     """What the records tell, after checking that the chain ends in this head."""
     records = read_records(value)
-    story = Story(commitment=read_commitment(records[0], num_states))
+    commitment = read_commitment(records[0], num_states)
+    story = Story(commitment=commitment, grows=commitment.policy == "incremental")
     tell_records(story, records, head, num_actions, num_readings)
     return story
 
@@ -184,8 +187,7 @@ def tell_stage(story: Told, record: Object) -> None:
     if record["stage"] != "fallback":
         raise Malformed('the stage of a record must be "fallback"')
     after = record["after"]
-    grows = story.commitment.policy == "incremental"
-    if (story.switched is not None and not grows) or type(after) is not int or after != len(story.steps):
+    if (story.switched is not None and not story.grows) or type(after) is not int or after != len(story.steps):
         raise Refuted("the records change the stage twice, or not where they say")
     story.switched = after if story.switched is None else story.switched
     story.bank_sha256 = read_hash(record["bank_sha256"], "bank_sha256")
