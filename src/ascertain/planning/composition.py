@@ -176,7 +176,7 @@ def compose_given(task: Task, tree: Automaton, risks: Mapping[int, tuple[Fractio
 
     TaskError where a node cannot be read again, or no test keeps to its risks.
     """
-    composition = _Composition(task, tree, Fraction(0), Fraction(0))
+    composition = _Composition(task, tree, Fraction(0), Fraction(0), DEFAULT_LIMITS.until)
     if not composition.may_repeat:
         raise TaskError("the tests of this tree cannot be repeated: no word leads back to where each is asked")
     tests: list[NodeTest] = []
