@@ -57,6 +57,7 @@ TESTS = {
     ),
     "within_risk.py": ("tests/test_check_policy.py",),
     **dict.fromkeys(("openings.py", "prices.py"), PRICES),
+    "followed.py": ("tests/test_followed.py",),
 }
 """The tests that are about a file, by its name; all of them for a file that is not listed."""
 Case: TypeAlias = tuple[bytes, bytes, str]

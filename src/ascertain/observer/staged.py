@@ -47,7 +47,7 @@ Advice: TypeAlias = Act | Verdict
 class View:
     """For people to watch: the leading label, and how far the evidence against its strongest rival has come."""
 
-    stage: StageName
+    stage: str
     label: str | None
     """The label of the candidate that explains the readings best; None when there is none."""
     evidence_nats: float

@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any, final
 
@@ -25,10 +27,12 @@ from ascertain.certificate.claims.within_risk import within_risk_claim
 from ascertain.certificate.solution import solution_claims
 from ascertain.certificate.write import write_certificate
 from ascertain.drawing.shown import Listing, Shown
+from ascertain.drawing.tree import write_tree
 from ascertain.errors import CertificateError, LimitError, TaskError
 from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.certified import Certified, claim_prices, read_certified
 from ascertain.pipeline.certify import certify
+from ascertain.planning.exported import Controller, export_policy
 from ascertain.planning.factors import find_factors
 from ascertain.planning.hardest_pair import (
     HardestPair,
@@ -37,6 +41,8 @@ from ascertain.planning.hardest_pair import (
     explain_pairs,
 )
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
+from ascertain.planning.policy_file import write_policy
+from ascertain.planning.policy_forms import policy_data
 from ascertain.planning.two_sided import TwoSidedBounds, Values, bound_both_sides
 from ascertain.policy.chain import follow
 from ascertain.problem.problem import Problem, find_question
@@ -127,6 +133,7 @@ class Bounds(Shown):
             "ratio": _text(self.ratio),
             "risk": None if self.risk is None else {"wrong": _text(self.risk[0]), "abstain": _text(self.risk[1])},
             "hardest": None if self.hardest is None else self.hardest.facts(),
+            "policy": self._policy_data(),
             "certificate": None if self.verdict is None else str(self.verdict),
             "remarks": list(self.remarks),
             "stopped_by": self.stopped_by,
@@ -154,6 +161,30 @@ class Bounds(Shown):
         value = self.upper_by_method.get(name)
         is_best = value is not None and value == self.upper
         return self.certified.upper if self.certified is not None and is_best else None
+
+    @cached_property
+    def controller(self) -> Controller | None:
+        """The policy that attains `upper` as a thing to save, draw, simulate and run; None where there is none."""
+        return None if self.policy is None else export_policy(self.question, self.policy)
+
+    def write_policy(self, path: str | Path) -> Path:
+        """Write the policy file; `docs/policies.md` describes it."""
+        return write_policy(path, self._need_controller(path))
+
+    def draw_policy(self, path: str | Path, title: str = "Policy") -> None:
+        """Draw the policy: a page (.html), a picture (.svg), Graphviz text (.dot) or plain text (.txt)."""
+        write_tree(path, self._need_controller(path).outline(), title)
+
+    def _policy_data(self) -> dict[str, Any] | None:
+        """The policy as plain data; None where there is none, or where it is too large to be listed."""
+        with suppress(LimitError):
+            return None if self.controller is None else policy_data(self.controller)
+        return None
+
+    def _need_controller(self, path: str | Path) -> Controller:
+        if self.controller is None:
+            raise TaskError(f"{path}: no policy was found, so that there is none to write")
+        return self.controller
 
     def write_certificate(self, path: str | Path) -> tuple[Path, Path]:
         """Write NAME.json and NAME.task.json; returns both paths."""
@@ -193,7 +224,7 @@ def bound(
     """
     limits = DEFAULT_LIMITS if time_limit is None else replace(DEFAULT_LIMITS, until=time.monotonic() + time_limit)
     risks = {"alpha": _read_risk("alpha", alpha, zero=False), "beta": _read_risk("beta", beta, zero=True)}
-    question, _ = find_question(question, _choose_question)
+    question, _ = find_question(question, choose_question)
     question = replace(question, **{name: risk for name, risk in risks.items() if risk is not None})
     if 2 * question.alpha + question.beta >= 1:
         nothing = {"pairwise": Fraction(0), "program": Fraction(0)}
@@ -245,7 +276,7 @@ def _read_risk(name: str, given: Fraction | int | str | None, *, zero: bool) -> 
     return risk
 
 
-def _choose_question(problem: Problem) -> Task | PlantTask:
+def choose_question(problem: Problem) -> Task | PlantTask:
     """The question of a problem: through the factors of a plant where it has them, else with its states listed."""
     question = problem.require_machine().question
     if isinstance(question, PlantTask):  # only gates have factors

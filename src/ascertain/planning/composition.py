@@ -43,7 +43,7 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 
 from ascertain.drawing.shown import Shown
-from ascertain.errors import LimitError
+from ascertain.errors import LimitError, TaskError
 from ascertain.model import Machine, Model, NoisyMachine
 from ascertain.planning.controller import CertifiedController, CertifiedRisk
 from ascertain.planning.lagrangian import search_prices
@@ -97,6 +97,8 @@ class CertifiedTree(Shown):
     wrong: Fraction
     abstain: Fraction
     cost: Fraction
+    origin: tuple[int, ...] = ()
+    """The node of the deterministic tree that each was made of."""
 
     def shown(self) -> Mapping[str, object]:
         return {"nodes": len(self.node), "cost": float(self.cost)}
@@ -169,6 +171,24 @@ def compose(
     return {split: _keep_within(composition, split) for split in splits}
 
 
+def compose_given(task: Task, tree: Automaton, risks: Mapping[int, tuple[Fraction, Fraction]]) -> CertifiedTree:
+    """The tree with the tests that someone asks for: `risks[v]` is (alpha_v, beta_v) of node v of the tree.
+
+    TaskError where a node cannot be read again, or no test keeps to its risks.
+    """
+    composition = _Composition(task, tree, Fraction(0), Fraction(0), DEFAULT_LIMITS.until)
+    if not composition.may_repeat:
+        raise TaskError("the tests of this tree cannot be repeated: no word leads back to where each is asked")
+    tests: list[NodeTest] = []
+    for i, site in enumerate(composition.sites):
+        alpha, beta = risks.get(site.node, (Fraction(0), Fraction(0)))
+        test = composition.test(i, alpha, beta)
+        if test is None:
+            raise TaskError(f"node {site.node}: no test was found that is wrong with {alpha} and abstains with {beta}")
+        tests.append(test)
+    return composition.conclude(tests)
+
+
 def _keep_within(composition: _Composition, split: Split) -> CertifiedTree | None:
     """The tree by this split, if need be with smaller risks, so that it abstains no more often than it may."""
     task, alpha, beta = composition.task, composition.alpha, composition.beta
@@ -218,7 +238,7 @@ class _Composition:
         self.loops = [word for word in words if word is not None]
         self.may_repeat = len(self.loops) == len(words) and self.is_safe()
         """Whether every test can be read again, without harm on wrong branches too."""
-        self.found: dict[tuple[object, Fraction], CertifiedController | None] = {}
+        self.found: dict[tuple[object, Fraction, Fraction], CertifiedController | None] = {}
 
     def run(self, split: Split) -> CertifiedTree | None:
         if not self.may_repeat:
@@ -290,23 +310,23 @@ class _Composition:
     def cost_of(self, word: tuple[Action, ...]) -> Fraction:
         return sum((self.task.cost[a] for a in word), Fraction(0))
 
-    def test(self, i: int, alpha: Fraction) -> NodeTest | None:
-        """The test of a site at this risk; None where none was found."""
+    def test(self, i: int, alpha: Fraction, beta: Fraction | None = None) -> NodeTest | None:
+        """The test of a site at these risks, beta an even share unless given; None where none was found."""
         site, loop = self.sites[i], self.loops[i]
         part = {h: self.part_of(site, s) for h, s in site.members} if site.readings else {}
         if not site.is_test:
             return NodeTest(site.action, (site.action,) if site.action != NOWHERE else (), part, None)
-        policy = self.find_policy(self.question(site, loop), alpha)
+        policy = self.find_policy(self.question(site, loop), alpha, self.beta_of_test if beta is None else beta)
         return None if policy is None else NodeTest(site.action, loop, part, policy)
 
-    def find_policy(self, question: Task, alpha: Fraction) -> CertifiedController | None:
+    def find_policy(self, question: Task, alpha: Fraction, beta: Fraction) -> CertifiedController | None:
         """A policy for a node's question; sites that ask the same question share it."""
         laws = tuple(tuple(sorted(question.model.reading_law(s, 0).items())) for s in range(question.model.num_states))
-        key = ((laws, tuple(question.label.tolist()), question.cost), alpha)
+        key = ((laws, tuple(question.label.tolist()), question.cost), alpha, beta)
         if key not in self.found:
             try:
                 limits = replace(NODE_LIMITS, until=self.until)
-                self.found[key] = search_prices(question, alpha, self.beta_of_test, limits=limits).best
+                self.found[key] = search_prices(question, alpha, beta, limits=limits).best
             except LimitError:
                 self.found[key] = None
         return self.found[key]
@@ -363,6 +383,7 @@ class _Composition:
             wrong,
             abstain,
             own + wrong * horizon_cost,
+            tuple(site.node for site in self.sites),
         )
 
     def largest_path(self, value: Callable[[int], Fraction], i: int = 0) -> Fraction:

@@ -410,10 +410,15 @@ def _bound_plant(question: PlantTask, alpha: Fraction, beta: Fraction, limits: S
     program = bound_plant(question, alpha, beta, states=family, max_rivals=len(family), time_limit=limits.seconds)
     pairwise = bound_by_information(_one_factor(factors, alpha, beta), alpha, beta)
     lower: Values = {"pairwise": pairwise.value, "program": program.value}
-    policy, upper, risk = (_test_each if asks_which else _test_levelwise)(factors, alpha, beta)
+    policy, upper, risk = test_factors(factors, alpha, beta)
     best = max(value for value in lower.values() if value is not None)
     least = min(value for value in upper.values() if value is not None)
     return TwoSidedBounds(alpha, beta, best, least, policy, risk, lower, upper)
+
+
+def test_factors(factors: Factors, alpha: Fraction, beta: Fraction) -> tuple[Any, Values, Risk]:
+    """The policy of a plant that only reads, what it and its rivals cost, and its risk."""
+    return (_test_each if factors.asks == "which" else _test_levelwise)(factors, alpha, beta)
 
 
 def _one_factor(factors: Factors, alpha: Fraction, beta: Fraction) -> Task:

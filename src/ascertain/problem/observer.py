@@ -61,7 +61,7 @@ def pose_observer(
         rejection=section.rejection,
         doubts=Doubts(section.doublings),
         probing=probing or section.probing or default_probing(question),
-        limits=_limits(problem, question),
+        limits=find_limits(problem, question),
     )
     kept = _keep_shells(problem, operation, shells)
     make_bank = _make_bank(problem, question, operation, kept, against, settings.policy == "incremental")
@@ -116,7 +116,8 @@ def _keep_shells(
     return section.shells if given is None else given
 
 
-def _limits(problem: Problem, question: AbstractQuestion) -> dict[Action, int]:
+def find_limits(problem: Problem, question: AbstractQuestion) -> dict[Action, int]:
+    """How often each action may be used, by [observe] limits."""
     names, where = question.model.actions, f"{problem.path}: [observe] limits"
     limits = problem.observe.limits or {}
     known = {find_name(name, names, where, "an action of the question", TaskError): n for name, n in limits.items()}

@@ -32,6 +32,14 @@ def command(
     draw: Annotated[
         Path | None, typer.Option("--draw", metavar="FILE.svg", help="Draw both sides against alpha; takes longer.")
     ] = None,
+    policy_out: Annotated[
+        Path | None,
+        typer.Option("--policy-out", metavar="FILE.json", help="Write the policy found, for simulate and observe."),
+    ] = None,
+    draw_policy: Annotated[
+        Path | None,
+        typer.Option("--draw-policy", metavar="FILE", help="Draw the policy found: .svg, .html, .dot or .txt."),
+    ] = None,
 ) -> None:
     """Bound the cost of an experiment at a given risk from below and from above, and name the hardest pair.
 
@@ -52,8 +60,9 @@ def command(
     if draw is not None:
         check_drawing(draw, (".svg",))
         import_extra("matplotlib", "plots")  # before the bounds are computed, not after
+    check_drawing(draw_policy)
     posed = load_problem(problem)
-    refuse_overwriting([draw, *certificate_files(certificate)], posed.sources)
+    refuse_overwriting([draw, draw_policy, policy_out, *certificate_files(certificate)], posed.sources)
     with waiting("bounding the cost from below and from above") as tell:
         found = bound(posed, alpha, beta, certified=certificate is not None, time_limit=time, tell=tell)
     for remark in found.remarks:
@@ -61,8 +70,22 @@ def command(
     save_certificate(certificate, found, "there is nothing to certify")
     if draw is not None and found.stopped_by != "interrupt":
         _draw(draw, found, time)
+    _save_policy(found, policy_out, draw_policy, problem.stem)
     print_json("bounds", found.facts()) if as_json else _print(problem, found)
     raise typer.Exit(130 if found.stopped_by == "interrupt" else 1 if found.is_infinite else 0)
+
+
+def _save_policy(found: Bounds, file: Path | None, drawing: Path | None, title: str) -> None:
+    """Write and draw the policy, where that was asked for and there is one."""
+    from ascertain.cli.show.output import note
+
+    for path in (file, drawing):
+        if path is not None and found.policy is None:
+            note(f"{path}: not written, as no policy was found")
+    if file is not None and found.policy is not None:
+        note(f"wrote {found.write_policy(file)}")
+    if drawing is not None and found.policy is not None:
+        found.draw_policy(drawing, title)
 
 
 def _draw(path: Path, found: Bounds, time: float | None) -> None:

@@ -26,8 +26,16 @@ def command(
         ),
     ],
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME", help="eager, staged, readwise, reuse or incremental.")
+        str | None,
+        typer.Option(
+            "--policy",
+            metavar="NAME|FILE",
+            help="eager, staged, readwise, reuse, incremental, certified (found first), or a policy file.",
+        ),
     ] = None,
+    plan_time: Annotated[
+        float, typer.Option("--plan-time", min=0, metavar="S", help="Seconds for finding a certified policy.")
+    ] = 10.0,
     alpha: Annotated[
         str | None, typer.Option("--alpha", metavar="P", help="The risk of a wrong answer, such as 1/1000000.")
     ] = None,
@@ -91,7 +99,14 @@ def command(
     if kind.asks_person:
         asking.offer_completion(posed.question.model.readings)
     restore_threads()
-    words: dict[str, Any] = {"policy": policy, "alpha": alpha, "probing": probing, "budget": budget, "shells": shells}
+    words: dict[str, Any] = {
+        "policy": policy,
+        "plan_time": plan_time,
+        "alpha": alpha,
+        "probing": probing,
+        "budget": budget,
+        "shells": shells,
+    }
     with show_session(sys.stderr.isatty() and not (kind.asks_person or approve)) as watch:
         observed = observe(
             posed,
