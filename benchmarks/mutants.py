@@ -41,8 +41,9 @@ RUNS = (
     "tests/test_check_run.py::test_what_would_take_too_long_is_refused_in_a_sentence",
     "tests/test_check_run.py",
 )
+PRICES = ("tests/test_check_prices.py",)
 BOUNDS = ("tests/test_check_bounds.py", "tests/test_check_program_parts.py")
-ALL = (*CLAIMS, *RUNS, "tests/test_check_policy.py", *BOUNDS)
+ALL = (*CLAIMS, *RUNS, "tests/test_check_policy.py", *BOUNDS, *PRICES)
 TESTS = {
     **dict.fromkeys(("__main__.py", "verdicts.py", "certificate.py"), (*EVERY, *RUNS)),
     "claim.py": (*EVERY, "tests/test_check_registry.py"),
@@ -55,6 +56,8 @@ TESTS = {
         ("conforms.py", "none_of_these.py", "observed.py", "sampled.py"), (*EVERY, "tests/test_conformance.py")
     ),
     "within_risk.py": ("tests/test_check_policy.py",),
+    **dict.fromkeys(("openings.py", "prices.py"), PRICES),
+    "followed.py": ("tests/test_followed.py",),
 }
 """The tests that are about a file, by its name; all of them for a file that is not listed."""
 Case: TypeAlias = tuple[bytes, bytes, str]

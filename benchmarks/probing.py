@@ -5,7 +5,7 @@
 The nominal is true, the world is every state of the plant, alpha is one in four million. Every rule meets the same
 operations and the same noise, which belongs to the position in the stream. The first table asks for the whole state;
 the second for the first k bits of it, so that only states that differ there have to be beaten. Operations are numbered;
-look-ahead was tuned on numbers 1000 to 1039, after a first look at 0 to 19, and `--first 5000` meets none of these.
+look-ahead was tuned on numbers 1000 to 1059 of both plants, and `--first 5000` meets none of these.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def test_no_policy_of_two_actions_is_cheaper_than_the_bound_of_branching(task: T
         program, mixture = mix(task, FIFTH, FIFTH)
     except LimitError:
         return
-    lower = bound_by_branching(program, mixture, branches=4, rounds=8)
+    lower = bound_by_branching(program, mixture, branches=4, rounds=8).lower
     best = cheapest(task, FIFTH, FIFTH, 2)
     assert mixture.lower <= lower
     assert best is None or lower <= best
@@ -95,7 +95,7 @@ def test_no_policy_that_begins_with_an_action_is_cheaper_than_the_bound_of_that_
         proved = pool.bound(PartialPolicy().decide(program, 0, action), 10, mixture.prices)
         best = cheapest(task, alpha, beta, 2, first=action)
         assert best is None or proved.lower <= best
-    least = bound_by_branching(program, mixture, branches=1, rounds=10)
+    least = bound_by_branching(program, mixture, branches=1, rounds=10).lower
     best = cheapest(task, alpha, beta, 2)
     assert best is None or mixture.lower <= least <= best
 
@@ -177,7 +177,7 @@ def test_a_derandomised_policy_keeps_to_the_risk_when_walked() -> None:
     found = Derandomisation(program, mixture, max_leaves=100, rounds=10).run()
     assert found is not None
     policy, risk = found.policy, found.risk
-    lower = bound_by_branching(program, mixture, branches=2, rounds=10)
+    lower = bound_by_branching(program, mixture, branches=2, rounds=10).lower
     assert mixture.lower < lower <= risk.worst[2]
     for h in range(3):
         wrong, abstain, cost = walk_with_memory(task, policy, h)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ascertain.cli.verbs.bounds import command
-from ascertain.errors import FileError, TaskError
+from ascertain.errors import FileError, LimitError, TaskError
 from ascertain.model.named import shift_register
 from ascertain.pipeline.bound import bound, round_decimals_up
 from ascertain.planning.composition import CertifiedTree
@@ -44,8 +44,49 @@ def test_both_sides_are_given_by_method_and_they_are_close(tmp_path: Path) -> No
     assert Fraction(facts["risk"]["abstain"]) <= Fraction(1, 100)  # type: ignore[index]
     assert facts["certificate"] == "VERIFIED"
     kinds = [claim["claim"] for claim in json.loads(path.read_text())["claims"]]
-    assert kinds == ["information", "program", "within-risk"]
+    assert kinds == ["information", "program", "prices", "openings", "within-risk"]
+    certified = facts["certified"]
+    assert set(certified["lower"]) == set(lower)  # type: ignore[index]
+    sure = Fraction(certified["lower"]["best"])  # type: ignore[index]
+    assert lower["best"] * Fraction(999, 1000) <= sure <= lower["best"]
+    assert Fraction(certified["upper"]) <= upper  # type: ignore[index]
+    assert Fraction(certified["ratio"]) <= ratio * Fraction(1001, 1000)  # type: ignore[index]
+    assert certified["upper_by_method"]["uniform tree"] is None  # type: ignore[index]
+    claimed = {claim["claim"]: claim["cost"] for claim in json.loads(path.read_text())["claims"]}
+    assert certified["lower"]["openings"] == claimed["openings"]  # type: ignore[index]
     assert run("verify", tmp_path / "lamp.task.json", path).returncode == 0
+
+
+def test_every_row_says_what_the_certificate_proves_of_it_and_the_headline_is_certified(tmp_path: Path) -> None:
+    shown = run("bounds", LAMP, *RISKS, "--certificate", tmp_path / "lamp.json").stdout
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.splitlines() if "│" in line]
+    certified = {(side, name): sure for side, name, _, sure in rows if side in ("lower bound", "achieved")}
+    assert certified["achieved", "uniform tree"] == "no"
+    assert certified["lower bound", "best"] == certified["lower bound", "openings"] == "3.136"
+    lines = shown.splitlines()
+    best = certified["achieved", "best"]
+    after = lines[lines.index("Certificate: VERIFIED") + 1]
+    assert after.startswith(f"Certified: at least 3.136, at most {best}, within a factor of ")
+    plain = run("bounds", LAMP, *RISKS).stdout
+    assert "ertified" not in plain
+
+
+def test_what_is_not_certified_is_said_to_be_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ascertain.planning.price_rows.MAX_ROWS", 2)
+    monkeypatch.setattr("ascertain.planning.opening_cases.MAX_ROWS", 2)
+    found = bound(LAMP, "1/1000", "1/100", certified=True)
+    assert [remark.split(":")[0] for remark in found.remarks] == [
+        "the bound by prices is not certified",
+        "the bound by openings is not certified",
+    ]
+    sure = found.certified
+    assert sure is not None
+    assert sure.best == found.lower["program"]
+    assert sure.covers("openings", found.lower["openings"]) == (False, 0)
+    assert sure.covers("pairwise", found.lower["pairwise"]) == (True, found.lower["pairwise"])
+    facts = found.facts()["certified"]
+    assert facts["lower"]["openings"] is None
+    assert Fraction(facts["ratio"]) > Fraction(found.facts()["ratio"])
 
 
 def test_the_hardest_pair_is_explained_by_what_is_read_where_it_is_told_apart() -> None:
@@ -147,10 +188,21 @@ def test_the_policy_that_is_certified_keeps_to_the_risk_on_the_question_itself()
     assert Fraction(found.certificate["claims"][-1]["cost"]) == value.cost
 
 
-def test_a_tree_of_tests_is_certified_with_what_it_costs_exactly() -> None:
+def leave_out_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that trees of tests alone are left."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise LimitError("left out")
+
+    for search in ("find_short_policy", "search_prices", "bound_by_column_generation", "find_minimax_policy"):
+        monkeypatch.setattr(f"ascertain.planning.two_sided.{search}", refuse)
+
+
+def test_a_tree_of_tests_is_certified_with_what_it_costs_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
+    leave_out_searches(monkeypatch)
     found = bound(FAR_SENSOR, certified=True)
     assert isinstance(found.policy, CertifiedTree)
-    assert (str(found.verdict), found.remarks) == ("VERIFIED", ())
+    assert str(found.verdict) == "VERIFIED"
     assert found.certificate is not None
     claim = found.certificate["claims"][-1]
     value = evaluate(FAR_SENSOR, found.policy, exact=True)
@@ -167,19 +219,19 @@ def test_a_tree_of_tests_is_certified_with_what_it_costs_exactly() -> None:
 def test_a_policy_that_is_too_large_to_certify_is_left_out_with_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ascertain.pipeline.bound.MAX_PLACES", 10)
     found = bound(FAR_SENSOR, certified=True)
-    assert found.remarks == (
-        "only the lower bounds are certified: the policy reaches more than 10 places (memory, label, state)",
-    )
+    remark = "only the lower bounds are certified: the policy reaches more than 10 places (memory, label, state)"
+    assert remark in found.remarks
     assert found.certificate is not None
     assert "within-risk" not in [claim["claim"] for claim in found.certificate["claims"]]
 
 
-def test_where_no_policy_is_found_the_lower_bounds_are_certified_all_the_same() -> None:
-    """What a shift register shows is lost, so no node can be read again."""
+def test_where_no_policy_is_found_the_lower_bounds_are_certified_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a shift register shows is lost, so no node of a tree can be read again."""
+    leave_out_searches(monkeypatch)
     task = pose(shift_register(2), about="current", flip=Fraction(1, 10), alpha="1/20", beta="1/20")
     found = bound(task, certified=True)
     assert found.policy is None
-    assert found.remarks == ("no policy was found, so that only the lower bounds are certified",)
+    assert "no policy was found, so that only the lower bounds are certified" in found.remarks
     assert str(found.verdict) == "VERIFIED"
 
 
@@ -194,14 +246,51 @@ def test_a_rounded_cost_is_never_below_the_cost() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as on Unix")
-def test_an_interrupt_ends_it_with_one_sentence(tmp_path: Path) -> None:
-    problem = tmp_path / "leak.toml"
-    (tmp_path / "valve.dot").write_bytes((VALVE / "valve.dot").read_bytes())
-    problem.write_text((VALVE / "leak.toml").read_text() + '\n[noise]\nflip = "1/10"\n')
-    command = [sys.executable, "-m", "ascertain", "bounds", str(problem), "--alpha", "1e-9", "--beta", "1/1000"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as busy:
+def test_an_interrupt_ends_it_with_what_was_found_so_far(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "ascertain", "bounds", str(noisy_valve(tmp_path)), "--json"]
+    with subprocess.Popen([*command, *STRICT], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as busy:
         time.sleep(6)  # it takes ten times as long where nothing else runs
         busy.send_signal(signal.SIGINT)
         out, err = busy.communicate(timeout=60)
-    assert (busy.returncode, out) == (130, b"")
-    assert err.decode().strip().splitlines()[-1] == "ascertain: interrupted"
+    if not out:  # it had not begun to search
+        assert err.decode().strip().splitlines()[-1] == "ascertain: interrupted"
+    else:
+        facts = json.loads(out)
+        assert facts["stopped_by"] == "interrupt"
+        assert Fraction(facts["lower"]["best"]) >= 0
+    assert busy.returncode == 130
+
+
+STRICT = ("--alpha", "1e-9", "--beta", "1/1000")
+
+
+def noisy_valve(folder: Path) -> Path:
+    problem = folder / "leak.toml"
+    (folder / "valve.dot").write_bytes((VALVE / "valve.dot").read_bytes())
+    problem.write_text((VALVE / "leak.toml").read_text() + '\n[noise]\nflip = "1/10"\n')
+    return problem
+
+
+def test_when_time_is_up_the_best_of_both_sides_is_the_answer(tmp_path: Path) -> None:
+    facts = answer("bounds", noisy_valve(tmp_path), *STRICT, "--time", "1")
+    assert facts["stopped_by"] == "time"
+    assert Fraction(facts["lower"]["best"]) >= 0  # type: ignore[index]
+    assert facts["upper"] is None or Fraction(facts["lower"]["best"]) <= Fraction(facts["upper"])  # type: ignore[index,arg-type]
+    shown = run("bounds", noisy_valve(tmp_path), *STRICT, "--time", "0")
+    assert shown.returncode == 0
+    assert "Stopped by time" in shown.stdout
+
+
+def test_a_plant_of_24_bits_whose_commands_move_them_is_bounded_from_below(tmp_path: Path) -> None:
+    commands = "".join(
+        f'[[command]]\nname = "c{i}"\ngates = [["cnot", "b{i}", "b{(i + 7) % 24}"]]\ntap = "b{i}"\n' for i in range(24)
+    )
+    bits = json.dumps([f"b{i}" for i in range(24)])
+    (tmp_path / "plant.toml").write_text(f'bits = {bits}\nflip = "1/50"\n{commands}')
+    (tmp_path / "moving.toml").write_text('model = "plant.toml"\n[risk]\nalpha = "2.5e-7"\nbeta = "1/1000"\n')
+    done = run("bounds", tmp_path / "moving.toml", "--json")
+    facts = json.loads(done.stdout)
+    assert list(facts["lower"]) == ["pairwise", "capacity", "best"]
+    assert 29.34 < float(Fraction(facts["lower"]["best"])) < 29.35
+    assert (done.returncode, facts["upper"], facts["hardest"]) == (0, None, None)
+    assert "capacity" in run("bounds", tmp_path / "moving.toml").stdout

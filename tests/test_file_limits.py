@@ -16,7 +16,7 @@ from ascertain.model.files.kiss2 import parse_kiss2
 from ascertain.model.files.pomdp import parse_pomdp
 from ascertain.model.files.text import read_text
 from ascertain.model.hidden import HiddenModel
-from ascertain.pipeline.simulate import read_policy_file
+from ascertain.planning.policy_file import read_policy
 from ascertain.task.log import read_log
 from ascertain.task.pose import pose
 from ascertain_paper.campaign.store import open_store
@@ -145,7 +145,7 @@ def test_a_key_that_stands_twice_in_a_policy_is_refused(tmp_path: Path) -> None:
     path.write_text('{"policy": {}, "policy": {}}', encoding="utf-8")
     task = pose(parse_dot('digraph { a -> a [label="go/ok"] }', "m"))
     with pytest.raises(FileError, match=r"plan\.json: the key 'policy' stands twice in one object"):
-        read_policy_file(path, task)
+        read_policy(path, [task])
 
 
 def test_strict_json_is_read_as_json_is() -> None:

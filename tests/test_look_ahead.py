@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from fractions import Fraction
+from functools import partial
 from itertools import count
 from random import Random
 
@@ -20,17 +21,17 @@ from ascertain.evidence.look_ahead import (
     AIM,
     FINENESS,
     MAX_RIVALS,
-    SCALE,
     SPARE,
     LookAhead,
     count_by_halving,
     count_to_go,
-    tabulate_values,
 )
+from ascertain.evidence.mixing import PACE, SCALE, find_spread, tabulate_values
 from ascertain.evidence.probing import Separating
 from ascertain.evidence.worlds import ListWorld, MachineWorld
 from ascertain.kernels.evidence.look_ahead import count_bits
 from ascertain.model.boolean import BooleanPlant, Command, Gate
+from ascertain.model.named import register
 from ascertain.policy.verdict import Certified
 from ascertain.task.bank import nominal_bank, weighted_bank
 from tests.reference import look_ahead as slow
@@ -45,15 +46,31 @@ def test_bits_are_counted(word: int) -> None:
     assert int(count_bits(np.uint64(word))) == word.bit_count()
 
 
-@given(st.integers(0, 20), st.integers(1, 6), st.integers(1, 12))
-@settings(max_examples=30)
-def test_values_are_binomial_probabilities_rounded_up(to_go: int, most: int, num_bits: int) -> None:
-    table = tabulate_values(to_go, most, num_bits)
+@given(plants(max_bits=4), st.integers(0, 6), st.integers(1, 5))
+@settings(max_examples=40, deadline=None)
+def test_values_are_those_of_a_random_walk_rounded_up(plant: BooleanPlant, to_go: int, most: int) -> None:
+    actions = range(plant.num_actions)
+    spread = find_spread(plant, actions)
+    table = tabulate_values(spread, to_go, most)
+    exact = slow.values(plant, actions, to_go, most, PACE)
     assert not table[:2].any()
     for k in range(1, most + 1):
-        for d in range(num_bits + 1):
-            assert int(table[k + 1, d]) == max(1, math.ceil(SCALE * slow.value(to_go, k, d, num_bits)))
+        for d in range(plant.num_bits + 1):
+            above = int(table[k + 1, d]) - SCALE * exact[k][d]
+            assert 0 <= above <= 1 + to_go * (spread.steps + 1)  # one unit for every time that it is rounded
     assert MAX_RIVALS * int(table.max()) < 2**63
+
+
+@given(st.integers(0, 20), st.integers(1, 6), st.integers(1, 12))
+@settings(max_examples=30)
+def test_values_are_binomial_where_nothing_moves(to_go: int, most: int, num_bits: int) -> None:
+    spread = find_spread(register(num_bits, FLIP), range(num_bits))
+    table = tabulate_values(spread, to_go, most)
+    for k in range(1, most + 1):
+        for d in range(num_bits + 1):
+            p = d / num_bits
+            fewer = sum(math.comb(to_go, i) * p**i * (1 - p) ** (to_go - i) for i in range(min(k, to_go + 1)))
+            assert int(table[k + 1, d]) == pytest.approx(SCALE * fewer, rel=1e-9, abs=to_go + 1)
 
 
 @given(st.data(), plants(max_bits=5))
@@ -68,7 +85,9 @@ def test_the_search_chooses_what_its_slow_twin_chooses(data: st.DataObject, plan
     current = np.array([z for z, _ in rivals], dtype=np.uint64)
     needed = np.array([k for _, k in rivals], dtype=np.int64)
     chosen = rule.search(tuple(cost), tuple(cost.values()), reference, current, needed, to_go)
-    assert chosen == slow.search(plant, cost, reference, rivals, to_go, depth, width, SCALE, FINENESS)
+    spread, most = find_spread(plant, tuple(cost)), int(needed.max())
+    values_of = partial(tabulate_values, spread, most=most)
+    assert chosen == slow.search(plant, cost, reference, rivals, to_go, depth, width, values_of, FINENESS)
 
 
 def test_readings_to_go_are_the_fewest_that_leave_less_than_the_aim() -> None:

@@ -76,7 +76,7 @@ def runs(draw: st.DrawFn) -> tuple[ObserverSettings, Bank | None, list[Step]]:
         )
         history.append(Step(action, reading, certain=kind != 0))
         state = model.next_state(state, action)
-    return observer, bank if policy in ("eager", "reuse") or draw(st.integers(0, 3)) else None, history
+    return observer, bank if policy in ("eager", "reuse", "incremental") or draw(st.integers(0, 3)) else None, history
 
 
 def check_against_twin(run: tuple[ObserverSettings, Bank | None, list[Step]]) -> None:

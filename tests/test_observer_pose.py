@@ -11,14 +11,14 @@ import pytest
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
 from ascertain.errors import AscertainError, TaskError
-from ascertain.observer.banks import HypothesesBank, OperationBank
+from ascertain.observer.banks import EveryState, HypothesesBank, OperationBank
 from ascertain.observer.staged import Act, start_observer
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Certified
 from ascertain.problem.observer import pose_observer
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import read_problem
-from ascertain.task.bank import uniform_bank
+from ascertain.task.bank import EvenBank, uniform_bank
 from ascertain.types import UNDEFINED
 from tests.conftest import ROOT
 
@@ -128,21 +128,25 @@ def test_a_log_that_cannot_have_happened_as_sent_leaves_no_nominal(tmp_path: Pat
     assert int(read.task.model.successor[1, 0]) == UNDEFINED
 
 
-def test_a_large_plant_needs_a_nominal_or_an_operation(tmp_path: Path) -> None:
-    with pytest.raises(TaskError, match=r"problem\.toml: the plant has 20 bits, .* name a nominal"):
-        pose_observer(read_problem(problem(tmp_path, large(20))))
+def test_without_nominal_or_operation_every_state_of_a_large_plant_is_a_candidate(tmp_path: Path) -> None:
+    options, make_bank = pose_observer(read_problem(problem(tmp_path, large(20))))
+    assert (options.policy, options.nominal) == ("eager", None)
+    assert make_bank is not None
+    assert make_bank() == EvenBank(2**20)
     nominal = f"[observe]\nnominal = '{'0' * 20}'\n"
     options, make_bank = pose_observer(read_problem(problem(tmp_path, large(20) + nominal)))
     assert make_bank is None
     assert options.policy == "readwise"
-    with pytest.raises(TaskError, match="the policy 'eager' needs a bank, and the problem has none"):
-        pose_observer(read_problem(problem(tmp_path, large(20) + nominal)), policy="eager")
+    _, make_bank = pose_observer(read_problem(problem(tmp_path, large(20) + nominal)), policy="eager")
+    assert isinstance(make_bank, EveryState)
+    with pytest.raises(TaskError, match="the policy 'reuse' needs a bank, and the problem has none"):
+        pose_observer(read_problem(problem(tmp_path, large(20) + nominal)), policy="reuse")
     listed = f"[task]\nhypotheses = ['{'0' * 20}', '{'1' * 20}']\n"
     options, make_bank = pose_observer(read_problem(problem(tmp_path, large(20) + listed)))
     assert make_bank is not None
     assert make_bank() == uniform_bank((0, 2**20 - 1))
     small, make_bank = pose_observer(read_problem(problem(tmp_path, large(3))))
-    assert (small.policy, make_bank is not None and len(make_bank().states)) == ("eager", 8)
+    assert (small.policy, make_bank is not None and make_bank().num_candidates) == ("eager", 8)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from ascertain.errors import AscertainError
 from ascertain.model import Machine
+from ascertain.pipeline.observe import observe
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import read_problem
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
@@ -223,3 +224,20 @@ def test_how_to_observe_is_read(tmp_path: Path) -> None:
 def test_what_is_wrong_with_how_to_observe_is_said(tmp_path: Path, line: str, sentence: str) -> None:
     with pytest.raises(AscertainError, match=sentence):
         read_problem(write(tmp_path, f"{MACHINE}[observe]\n{line}\n"))
+
+
+def test_computation_is_priced_in_the_generalised_cost(tmp_path: Path) -> None:
+    text = (
+        "[model]\nbits = ['a', 'b']\nflip = '1/50'\n"
+        "command = [{ name = 'look', gates = [], tap = 'a' }, { name = 'see', gates = [], tap = 'b' }]\n"
+        "[risk]\nalpha = '1/1000'\n[cost]\nmodel_step = '1/1000'\nworld_step = '1/7'\n"
+    )
+    (tmp_path / "p.toml").write_text(text, encoding="utf-8")
+    found = observe(tmp_path / "p.toml", "simulated:1")
+    counters = found.run.observer.counters
+    priced = counters.cost + Fraction(counters.model_steps, 1000) + Fraction(counters.world_steps, 7)
+    assert found.facts()["generalised_cost"] == str(priced)
+    assert "generalised_cost" not in observe(read_problem(tmp_path / "p.toml").question, "simulated:1").facts()
+    (tmp_path / "p.toml").write_text(text.replace("1/1000'\nworld", "-1'\nworld"), encoding="utf-8")
+    with pytest.raises(AscertainError, match=r"\[cost\] model_step: -1 is negative"):
+        read_problem(tmp_path / "p.toml")

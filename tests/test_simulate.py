@@ -13,7 +13,7 @@ from ascertain.errors import TaskError
 from ascertain.pipeline.bound import bound
 from ascertain.pipeline.settle import settle
 from ascertain.pipeline.simulate import Rate, simulate, simulate_runs
-from ascertain.planning.composition import CertifiedTree
+from ascertain.planning.composition import CertifiedTree, compose
 from ascertain.policy.evaluate import cost_by_hypothesis, evaluate
 from ascertain.problem.problem import read_problem
 from ascertain.task.pose import pose
@@ -71,10 +71,12 @@ def test_under_noise_the_certified_policy_errs_and_costs_as_evaluated(tmp_path) 
 
 def test_a_tree_of_tests_is_walked_as_it_is_evaluated() -> None:
     task = pose(far_sensor(3), flip=Fraction(1, 10), about="current", alpha="1/20", beta="1/20")
-    tree = bound(task).policy
+    skeleton = settle(pose(far_sensor(3), about="current")).policy
+    assert skeleton is not None
+    tree = compose(task, skeleton, task.alpha, task.beta)["best"]
     assert isinstance(tree, CertifiedTree)
     exact = evaluate(task, tree)
-    found = simulate_runs(task, runs=4000, seed=2)
+    found = simulate_runs(task, tree, runs=4000, seed=2)
     costs = [cost for cost in exact.costs if cost is not None]
     assert abs(float(found.mean_cost - sum(costs) / len(costs))) < 4 * found.standard_error
     for rate, shares in ((found.wrong, exact.wrong), (found.abstained, exact.abstain)):

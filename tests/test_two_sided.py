@@ -12,7 +12,8 @@ from hypothesis import assume, given, settings
 from ascertain.errors import LimitError, TaskError
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.named import register, shift_register
-from ascertain.planning.composition import CertifiedTree, compose, skeleton
+from ascertain.planning import two_sided
+from ascertain.planning.composition import compose, skeleton
 from ascertain.planning.factors import evaluate_form, find_factors, transform
 from ascertain.planning.limits import SearchLimits
 from ascertain.planning.two_sided import TwoSidedBounds, bound_both_sides
@@ -141,6 +142,43 @@ def test_the_register_of_twenty_four_bits_is_read_as_well_as_promised(name: str,
     assert found.risk[1] <= BETA
 
 
+@pytest.mark.parametrize(
+    ("method", "remark"),
+    [
+        ("bound_by_information", "pairwise"),
+        ("bound_by_program", "program"),
+        ("compose", "tree"),
+        ("search_prices", "driven"),
+        ("bound_by_column_generation", "prices"),
+        ("find_minimax_policy", "balanced"),
+    ],
+)
+def test_a_limit_that_one_method_meets_is_remarked_and_takes_down_no_other(
+    method: str, remark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise LimitError("too much of it")
+
+    task = pose(enumerate_noisy(register(1, TENTH)))
+    monkeypatch.setattr(two_sided, "TIGHT_RATIO", Fraction(1))  # so that no method is left out
+    monkeypatch.setattr(two_sided, method, refuse)
+    found = bound_both_sides(task, Fraction(1, 50), Fraction(1, 20), QUICK)
+    assert f"{remark}: too much of it" in found.remarks
+    assert found.lower is not None
+    assert found.upper is not None
+    assert 0 < found.lower <= found.upper
+
+
+def test_an_interrupt_keeps_what_was_found_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(two_sided, "search_prices", interrupt)
+    found = bound_both_sides(pose(enumerate_noisy(register(1, TENTH))), Fraction(1, 50), Fraction(1, 20), QUICK)
+    assert found.stopped_by == "interrupt"
+    assert found.lower
+
+
 def named(name: str) -> TwoSidedBounds:
     return bound_both_sides(
         next(instance for instance in list_instances() if instance.name == name).make(), ALPHA, BETA
@@ -257,10 +295,15 @@ def test_every_instance_of_the_suite_can_be_posed() -> None:
     assert isinstance(policy.decide(policy.start()), Ask)
 
 
-def test_a_question_about_the_current_state_is_bounded_and_settled_by_a_tree() -> None:
-    found = bound_both_sides(pose(far_sensor(3), flip=Fraction(1, 10), about="current", alpha="1/100", beta="1/100"))
+def test_a_question_about_the_current_state_is_bounded_closely_without_a_tree() -> None:
+    task = pose(far_sensor(3), flip=Fraction(1, 10), about="current", alpha="1/100", beta="1/100")
+    found = bound_both_sides(task)
     assert found.lower is not None
     assert found.upper is not None
-    assert 0 < found.lower <= found.upper
-    assert isinstance(found.policy, CertifiedTree)
-    assert found.upper_by_method.keys() == {"uniform tree", "tree"}
+    assert 0 < found.lower <= found.upper <= Fraction(105, 100) * found.lower
+    assert "tree" not in found.upper_by_method  # there was no need to compose one
+    for h in range(task.num_hypotheses):
+        wrong, abstain, cost = walk_with_memory(task, found.policy, h)
+        assert wrong <= Fraction(1, 100)
+        assert abstain <= Fraction(1, 100)
+        assert cost <= found.upper

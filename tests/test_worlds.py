@@ -16,6 +16,7 @@ from ascertain.errors import LimitError, TaskError
 from ascertain.evidence import boolean_world
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.evidence import Doubts
+from ascertain.evidence.groups import Group, keep_strongest
 from ascertain.evidence.labelling import label_bits, label_expression, label_nominal, label_states, label_table
 from ascertain.evidence.worlds import AbstractWorld, ListWorld, MachineWorld
 from ascertain.model import Machine, NoisyMachine
@@ -25,6 +26,7 @@ from ascertain.model.expression import parse_expression
 from ascertain.model.noisy import with_flip
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.task.bank import Bank, nominal_bank, reuse_bank, uniform_bank, weighted_bank
+from ascertain.types import LongArray
 from tests.reference.models import enumerate_noisy
 from tests.reference.worlds import NaiveWorld
 from tests.strategies import names, noisy_machines
@@ -371,6 +373,51 @@ def test_what_is_left_does_not_depend_on_how_long_a_list_may_be_kept(monkeypatch
     monkeypatch.setattr(boolean_world, "MAX_WITNESSES", 4)
     monkeypatch.setattr(boolean_world, "FEW_WITNESSES", 4)
     assert run() == whole
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=6), max_size=3), st.integers(1, 9))
+def test_the_first_by_any_rank_are_kept_and_of_equals_those_of_least_number(
+    drawn: list[list[tuple[int, int]]], limit: int
+) -> None:
+    groups: list[Group] = []
+    for i, pairs in enumerate(drawn):
+        number = np.arange(len(pairs), dtype=np.uint64) * np.uint64(3) + np.uint64(i)
+        penalty, worth = (np.array([pair[k] for pair in pairs], dtype=np.int64) for k in (0, 1))
+        groups.append(Group((i == 0,) * i, number, worth.astype(np.uint64), penalty))
+    for rank in (lambda group: group.penalty, lambda group: group.current.astype(np.int64) - 2 * group.penalty):
+        every = [
+            (int(r), int(h), i)
+            for i, group in enumerate(groups)
+            for r, h in zip(rank(group), group.hypothesis, strict=True)
+        ]
+        kept = [int(h) for group in keep_strongest(groups, limit, rank) for h in group.hypothesis]
+        assert sorted(kept) == sorted(h for _, h, _ in sorted(every)[:limit])
+
+
+def test_rivals_by_a_rank_come_from_the_circle_and_then_from_the_list_and_none_is_beaten() -> None:
+    plant, truth = counter(20), 0b1011_0011_1000_1111_0001
+    world = BooleanWorld(plant, nominal_bank(truth), Fraction(1, 1000))
+    twin = ListWorld(
+        plant,
+        [truth ^ (1 << i | 1 << j | 1 << k) for i in range(20) for j in range(i + 1) for k in range(j + 1)],
+        nominal_bank(truth),
+        Fraction(1, 1000),
+    )
+
+    def rank(group: Group) -> LongArray:
+        return np.bitwise_count(group.current ^ np.uint64(world.leader()[0])).astype(np.int64)
+
+    without_list: list[bool] = []
+    for bit in (3, 3, 5, 5):
+        # Those one bit away come first: 20 of them, as long as they are not beaten.
+        near = {int(h) for group in world.likely_rivals(truth, 15, rank) for h in group.hypothesis}
+        listed = {int(h) for group in twin._groups for h in twin._initial[group.hypothesis]}  # pyright: ignore[reportPrivateUsage]
+        without_list.append(world._left is None)  # pyright: ignore[reportPrivateUsage]
+        assert len(near) == 15
+        assert near <= {h for h in listed if (h ^ truth).bit_count() == 1}
+        for each in (world, twin):
+            each.observe(bit, truth >> bit & 1)
+    assert without_list == [True, True, True, False]
 
 
 def test_listing_what_is_left_needs_a_few_megabytes() -> None:

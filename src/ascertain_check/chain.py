@@ -7,7 +7,7 @@ canonical form; the last one is the *head*. Whoever knows the head can be shown 
     intent          an action is about to be sent
     reading         what came of it: a reading, or null when it ran and nothing was read
     doubt           or: nobody knows whether it ran
-    stage           a bank was compiled, after so many steps; its hash
+    stage           a bank was compiled, after so many steps; its hash; with the policy incremental again when it grew
     verdict         the end
 
 Every intent is followed by its reading or its doubt before anything else happens.
@@ -43,7 +43,7 @@ KEYS = {
     "stage": "record stage after why bank_sha256",
     "verdict": "record verdict label reason",
 }
-POLICIES = ("eager", "staged", "readwise", "reuse")
+POLICIES = ("eager", "staged", "readwise", "reuse", "incremental")
 MAX_DOUBTS = 10**6
 
 
@@ -63,14 +63,24 @@ class Commitment:
 
 
 @dataclass
-class Story:
-    commitment: Commitment
+class Told:
+    """What the records tell after the commitment."""
+
     steps: list[Step] = field(default_factory=list[Step])
     switched: int | None = None
-    """The number of steps after which the bank was compiled; None: it was not."""
+    """The number of steps after which the bank was compiled, or its first part; None: it was not."""
     bank_sha256: str | None = None
     label: str | None = None
     """The label that the last record answers."""
+    grows: bool = False
+    """Whether the bank is compiled part by part, each with a record of its own."""
+
+
+@dataclass(kw_only=True)
+class Story(Told):
+    """The same with a commitment to evidence: to a bank, and to how alpha is shared."""
+
+    commitment: Commitment
 
 
 def read_hash(value: object, where: str) -> str:
@@ -86,17 +96,29 @@ def hash_record(previous: str, record: object) -> str:
 
 def read_story(value: object, head: str, num_states: int, num_actions: int, num_readings: int) -> Story:
     """What the records tell, after checking that the chain ends in this head."""
+    records = read_records(value)
+    commitment = read_commitment(records[0], num_states)
+    story = Story(commitment=commitment, grows=commitment.policy == "incremental")
+    tell_records(story, records, head, num_actions, num_readings)
+    return story
+
+
+def read_records(value: object) -> list[Object]:
+    """The records, each with the keys of its kind, the commitment first."""
     records = [read_record(record) for record in read_list(value, "records")]
     if not records or records[0]["record"] != "commitment":
         raise Malformed("the first record must be a commitment")
-    story = Story(read_commitment(records[0], num_states))
+    return records
+
+
+def tell_records(story: Told, records: list[Object], head: str, num_actions: int, num_readings: int) -> None:
+    """All that the records tell after the commitment; the chain must end in this head."""
     last, pending = hash_record(START, records[0]), None
     for record in records[1:]:
         last = hash_record(last, record)
         pending = tell(story, record, pending, num_actions, num_readings)
     if last != head:
         raise Refuted("the chain of records does not end in the head that the claim names")
-    return story
 
 
 def read_record(value: object) -> Object:
@@ -106,10 +128,15 @@ def read_record(value: object) -> Object:
     return read_object(value, KEYS[kind], f"a record {quote(kind)}")
 
 
-def read_commitment(record: Object, num_states: int) -> Commitment:
+def read_journal_header(record: Object) -> None:
+    """A commitment says of which format and version the journal is, and what made it."""
     if record["format"] != "ascertain-journal" or type(record["version"]) is not int or record["version"] != 1:
         raise Malformed('the commitment must have the format "ascertain-journal" and the version 1')
     read_text(record["made_by"], "made_by")
+
+
+def read_commitment(record: Object, num_states: int) -> Commitment:
+    read_journal_header(record)
     bank = None if record["bank"] is None else read_map(record["bank"], "what determines the bank")
     settings = read_map(record["settings"], "the settings")
     limit, ran = read_list(settings.get("doubts"), "the doubts of the settings", 2)
@@ -131,7 +158,7 @@ def read_commitment(record: Object, num_states: int) -> Commitment:
     return found
 
 
-def tell(story: Story, record: Object, pending: int | None, num_actions: int, num_readings: int) -> int | None:
+def tell(story: Told, record: Object, pending: int | None, num_actions: int, num_readings: int) -> int | None:
     """One more record; returns the action that is still without an outcome."""
     kind = record["record"]
     if story.label is not None or kind == "commitment":
@@ -155,17 +182,18 @@ def tell(story: Story, record: Object, pending: int | None, num_actions: int, nu
     return None
 
 
-def tell_stage(story: Story, record: Object) -> None:
+def tell_stage(story: Told, record: Object) -> None:
     read_text(record["why"], "why of a stage")
     if record["stage"] != "fallback":
         raise Malformed('the stage of a record must be "fallback"')
     after = record["after"]
-    if story.switched is not None or type(after) is not int or after != len(story.steps):
+    if (story.switched is not None and not story.grows) or type(after) is not int or after != len(story.steps):
         raise Refuted("the records change the stage twice, or not where they say")
-    story.switched, story.bank_sha256 = after, read_hash(record["bank_sha256"], "bank_sha256")
+    story.switched = after if story.switched is None else story.switched
+    story.bank_sha256 = read_hash(record["bank_sha256"], "bank_sha256")
 
 
-def tell_verdict(story: Story, record: Object) -> None:
+def tell_verdict(story: Told, record: Object) -> None:
     if record["verdict"] != "certified" or record["reason"] is not None:
         raise Refuted("the run did not end with an answer; an abstention is not certified")
     story.label = read_text(record["label"], "the label of the verdict")

@@ -54,7 +54,8 @@ class Step:
 class Stage:
     """A bank with its share of alpha, fixed beforehand, and the step from which on readings are scored with it."""
 
-    bank: list[tuple[int, Fraction]]
+    bank: list[tuple[int, Fraction]] | None
+    """None: every state, each with the same weight."""
     alpha: Fraction
     scored_from: int
     ran: Fraction
@@ -84,10 +85,17 @@ def common_denominator(values: Iterable[Fraction], what: str) -> int:
     return common
 
 
+def need_list(stage: Stage) -> list[tuple[int, Fraction]]:
+    if stage.bank is None:
+        raise Malformed("a bank of all states is for Boolean plants of which every state is a hypothesis")
+    return stage.bank
+
+
 def raise_bar(move: Move, stage: Stage, steps: list[Step]) -> Iterator[Bar]:
     """What it takes to be beaten after each step."""
-    den = common_denominator((w for _, w in stage.bank), "the weights of the bank")
-    mass = {state: int(w * den) for state, w in stage.bank}
+    bank = need_list(stage)
+    den = common_denominator((w for _, w in bank), "the weights of the bank")
+    mass = {state: int(w * den) for state, w in bank}
     p, q = stage.alpha.numerator, stage.alpha.denominator
     for i, step in enumerate(steps):
         mass = advance(move, mass, step, stage.scored(steps, i), stage.ran)
@@ -117,7 +125,7 @@ def check_effort(num_hypotheses: int, stage: Stage, steps: list[Step], scale: in
     doubts = sum(not step.certain for step in steps)
     if doubts > MAX_DOUBTS:
         raise Malformed(f"{doubts} actions may or may not have run; this checker takes at most {MAX_DOUBTS}")
-    moves = (len(steps) + 1) * (num_hypotheses + len(stage.bank)) << doubts
+    moves = (len(steps) + 1) * (num_hypotheses + len(stage.bank or [])) << doubts
     if moves > MAX_MOVES or moves * (len(steps) + 1) * scale.bit_length() > MAX_WORK:
         raise Malformed("hypotheses and candidates times steps are more than this checker takes")
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ascertain_check.evidence import Stage, Step, check_effort, common_denominator, need_answer
+from ascertain_check.evidence import Stage, Step, check_effort, common_denominator, need_answer, need_list
 from ascertain_check.hidden_task import HiddenTask, JointLaw
 from ascertain_check.verdicts import Malformed, Refuted
 
@@ -52,8 +52,9 @@ def check_hidden(task: HiddenTask, label: str, stage: Stage, steps: list[Step]) 
         raise Malformed("the label is not one of the task's")
     laws = Laws(task)
     check_effort(task.num_hypotheses * max(laws.num_entries), stage, steps, max(laws.scale))
-    den = common_denominator((w for _, w in stage.bank), "the weights of the bank")
-    cases = begin(task, {h: int(w * den) for h, w in stage.bank})
+    bank = need_list(stage)
+    den = common_denominator((w for _, w in bank), "the weights of the bank")
+    cases = begin(task, {h: int(w * den) for h, w in bank})
     for step in steps:
         for case in cases:
             laws.check_allowed(case, step.action)

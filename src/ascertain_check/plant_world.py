@@ -14,12 +14,13 @@ Each case of the actions that may not have run is followed by itself.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import TypeAlias
 
-from ascertain_check.evidence import Stage, Step, check_effort, need_answer, raise_bar
+from ascertain_check.evidence import Bar, Stage, Step, check_effort, need_answer, need_list, raise_bar
 from ascertain_check.plant_task import Gate, PlantTask, Rule
 from ascertain_check.verdicts import Malformed, Refuted
 
@@ -36,7 +37,7 @@ def check_plant(task: PlantTask, label: str, stage: Stage, steps: list[Step]) ->
     """Refuted unless this is the answer that the evidence allows."""
     wanted = read_label(task, label)
     check_effort(0, stage, steps, task.flip.denominator)
-    size = count_hypotheses(task, steps)
+    size = count_hypotheses(task, stage, steps)
     bars, explained = find_bars(task, stage, steps)
     if not explained:
         raise Refuted("no candidate of the bank explains the readings")
@@ -54,11 +55,13 @@ def check_plant(task: PlantTask, label: str, stage: Stage, steps: list[Step]) ->
     need_answer(f"state {state}" if rivals else None, supported)
 
 
-def count_hypotheses(task: PlantTask, steps: list[Step]) -> int:
+def count_hypotheses(task: PlantTask, stage: Stage, steps: list[Step]) -> int:
     if task.states is None and len(task.bits) > MAX_BITS:
         raise Malformed(f"the plant has {len(task.bits)} bits; this checker follows all states of at most {MAX_BITS}")
     size = task.num_states if task.states is None else len(task.states)
     cases = 1 << sum(not step.certain for step in steps)
+    # Where every state is a candidate, so many counts are told apart after each reading.
+    cases *= 1 + (len(steps) // 4 if stage.bank is None else 0)
     if size * cases * (len(steps) + len(task.rule.program) + 1) * (len(task.never) + 1) > MAX_SWEPT:
         raise Malformed(f"hypotheses times steps times cases are more than {MAX_SWEPT}, this checker's limit")
     return size
@@ -131,13 +134,69 @@ def find_bars(task: PlantTask, stage: Stage, steps: list[Step]) -> tuple[list[in
     p, m = task.flip.numerator, task.flip.denominator - task.flip.numerator
     found: list[int] = []
     least, scored, explained = 1, 0, True
-    for i, bar in enumerate(raise_bar(partial(move_one, task), stage, steps)):
+    listed = stage.bank is not None
+    bars = raise_bar(partial(move_one, task), stage, steps) if listed else raise_even_bar(task, stage, steps)
+    for i, bar in enumerate(bars):
         scored += stage.scored(steps, i) is not None
         explained = bar.total > 0
         while least <= scored and not (explained and p**least * m ** (scored - least) * bar.factor <= bar.limit):
             least += 1
         found.append(least)
     return found, explained
+
+
+def raise_even_bar(task: PlantTask, stage: Stage, steps: list[Step]) -> Iterator[Bar]:
+    """What it takes to be beaten after each step, where every state is a candidate of the same weight.
+
+    The sum over the bank follows from how many states were contradicted k times, for every k. Those are counted in
+    planes, as the slack is, and each case of the doubts by itself with its weight.
+    """
+    if task.states is not None:
+        need_list(stage)
+    p, m = task.flip.numerator, task.flip.denominator - task.flip.numerator
+    doubts = sum(not step.certain for step in steps)
+    totals = [0] * len(steps)
+    for ran in product((True, False), repeat=doubts):
+        weight = 1
+        for done in ran:
+            weight *= stage.ran.numerator if done else stage.ran.denominator - stage.ran.numerator
+        for i, many in enumerate(count_contradictions(task, stage, steps, ran)):
+            scored = len(many) - 1
+            totals[i] += weight * sum(number * p**k * m ** (scored - k) for k, number in enumerate(many))
+    den = task.num_states * stage.ran.denominator**doubts
+    for total in totals:
+        yield Bar(total, den * stage.alpha.denominator, stage.alpha.numerator * total)
+
+
+def count_contradictions(
+    task: PlantTask, stage: Stage, steps: list[Step], ran: tuple[bool, ...]
+) -> Iterator[list[int]]:
+    """After each step how many states were contradicted by 0, 1, 2, ... of the scored readings, up to all of them."""
+    full = (1 << task.num_states) - 1
+    planes, counts = start_planes(task, task.num_states), list[int]()
+    many, doubted = [task.num_states], iter(ran)
+    for i, step in enumerate(steps):
+        if step.certain or next(doubted):
+            command = task.commands[step.action]
+            for gate in command.gates:
+                apply(gate, planes, full)
+            if stage.scored(steps, i) is not None:
+                carry = planes[command.tap] ^ (full if step.reading else 0)
+                for j, plane in enumerate(counts):
+                    counts[j], carry = plane ^ carry, plane & carry
+                counts += [carry] if carry else []
+                many = tell_apart(full, counts, len(many) + 1)
+        yield many
+
+
+def tell_apart(marked: int, counts: list[int], size: int) -> list[int]:
+    """How many of the marked hypotheses have count 0, 1, ... below `size`; the last plane is the highest place."""
+    if not counts or not marked:
+        return [marked.bit_count(), *[0] * (size - 1)]
+    *below, top = counts
+    half, upper = 1 << len(below), marked & top
+    low = tell_apart(marked ^ upper, below, min(half, size))
+    return low + ([] if size <= half else tell_apart(upper, below, size - half))
 
 
 def move_one(task: PlantTask, state: int, action: int) -> tuple[int, dict[int, int]]:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import combinations, permutations, product
 from math import comb, inf, prod
 
+from ascertain.bank.conditional import WeightedRank
 from ascertain.bank.shells import Rank
 
 
@@ -61,3 +62,13 @@ def coverage_with_hard_blocks(law: Sequence[Fraction], num_ranks: int, hard: Seq
                     mass = prod((law[k] for k in ranks), start=Fraction(1))
                     total += probability * mass / comb(blocks, number)
     return total
+
+
+def weighted_coverage(ranks: Sequence[WeightedRank], miss: Fraction, weight: Fraction) -> Rank:
+    """The least number of shells that hold a share 1 - miss of the weight, the next one's among the lost, by trying."""
+    whole = sum((entry.weight for entry in ranks), Fraction(0)) + weight
+    for shells in range(1 + max((entry.rank or 0 for entry in ranks), default=0)):
+        held = sum((e.weight for e in ranks if e.rank is not None and e.rank <= shells), Fraction(0))
+        if held >= (1 - miss) * whole:
+            return shells
+    return None

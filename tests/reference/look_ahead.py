@@ -1,25 +1,52 @@
-"""The slow obvious twin of look-ahead on a Boolean plant: exact values, words as tuples, one rival at a time."""
+"""The slow obvious twins of look-ahead on a Boolean plant: values from all pairs of states, words as tuples, one rival
+at a time."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 
 from ascertain.model.boolean import BooleanPlant
+from ascertain.types import LongArray
 
 
-def value(to_go: int, k: int, d: int, num_bits: int) -> Fraction:
-    """The probability that fewer than k of the readings to go contradict, each with probability d / num_bits."""
-    p = Fraction(d, num_bits)
-    return sum((math.comb(to_go, i) * p**i * (1 - p) ** (to_go - i) for i in range(min(k, to_go + 1))), Fraction(0))
+def step_of_difference(plant: BooleanPlant, actions: Sequence[int], d: int) -> dict[int, Fraction]:
+    """How many bits differ after a gate of the actions drawn at random, if d do, by trying all pairs of states."""
+    gates = [gate for a in actions for gate in plant.commands[a].gates]
+    differences = [x for x in range(plant.num_states) if x.bit_count() == d]
+    after: Counter[int] = Counter(
+        (gate.apply(z) ^ gate.apply(z ^ x)).bit_count()
+        for gate, x, z in product(gates, differences, range(plant.num_states))
+    )
+    return {number: Fraction(many, after.total()) for number, many in after.items()} or {d: Fraction(1)}
+
+
+def values(plant: BooleanPlant, actions: Sequence[int], to_go: int, most: int, pace: int) -> list[list[Fraction]]:
+    """`[k][d]`: the probability that a difference of d bits contradicts fewer than k of the readings to go."""
+    n = plant.num_bits
+    num_gates = sum(len(plant.commands[a].gates) for a in actions)
+    steps = math.ceil(Fraction(pace * num_gates, len(actions)))
+    moves = [step_of_difference(plant, actions, d) for d in range(n + 1)]
+    table = [[Fraction(k > 0)] * (n + 1) for k in range(most + 1)]
+    for _ in range(to_go):
+        table = [table[0]] + [
+            [Fraction(d, n) * table[k - 1][d] + Fraction(n - d, n) * table[k][d] for d in range(n + 1)]
+            for k in range(1, most + 1)
+        ]
+        for _ in range(steps):
+            table = [
+                [sum((p * row[e] for e, p in moves[d].items()), Fraction(0)) for d in range(n + 1)] for row in table
+            ]
+    return table
 
 
 def sum_of_values(
-    plant: BooleanPlant, word: Sequence[int], reference: int, rivals: Sequence[tuple[int, int]], to_go: int, unit: int
+    plant: BooleanPlant, word: Sequence[int], reference: int, rivals: Sequence[tuple[int, int]], value: LongArray
 ) -> int:
-    """What the rivals, states and the contradictions they need, count for after a word; `to_go` readings come then."""
+    """What the rivals, states and the contradictions they need, count for after a word; `value[k + 1, d]` each."""
     total = 0
     for state, needed in rivals:
         z, r, k = state, reference, needed
@@ -28,7 +55,7 @@ def sum_of_values(
             r, believed = plant.step(r, a)
             k -= seen != believed
         if k > 0:
-            total += max(1, math.ceil(unit * value(to_go, k, (z ^ r).bit_count(), plant.num_bits)))
+            total += int(value[k + 1, (z ^ r).bit_count()])
     return total
 
 
@@ -40,15 +67,15 @@ def search(
     to_go: int,
     depth: int,
     width: int,
-    unit: int,
+    values_of: Callable[[int], LongArray],
     fineness: int,
 ) -> int | None:
     """The first action of the best word, of `width` kept at each length; None if it leaves no less than there is."""
     words: list[tuple[int, ...]] = [()]
     for length in range(1, min(depth, to_go) + 1):
-        before = sum_of_values(plant, (), reference, rivals, to_go - length, unit)
+        before = sum_of_values(plant, (), reference, rivals, values_of(to_go - length))
         longer = [(*word, a) for word, a in product(words, cost)]
-        left = {word: sum_of_values(plant, word, reference, rivals, to_go - length, unit) for word in longer}
+        left = {word: sum_of_values(plant, word, reference, rivals, values_of(to_go - length)) for word in longer}
 
         def gain(word: tuple[int, ...], left: dict[tuple[int, ...], int] = left, before: int = before) -> int:
             paid = sum(float(cost[a]) for a in word)

@@ -34,7 +34,7 @@ def observe(settings: ObserverSettings, bank: Bank | None, history: Sequence[Ste
     switched: tuple[int, str] | None = (0, "eager") if settings.policy == "eager" else None
     for t in range(len(history) + 1):
         past, spent = history[:t], t >= settings.budget
-        reuse = settings.policy == "reuse"
+        reuse = settings.mixes
         if sum(not step.certain for step in past) > settings.doubts.limit:
             return Outcome("abstained", switched=switched)
         if switched is None:
@@ -52,7 +52,7 @@ def observe(settings: ObserverSettings, bank: Bank | None, history: Sequence[Ste
                 switched = t, why
         if switched is not None:
             assert bank is not None
-            alpha = settings.alpha if settings.policy in {"eager", "reuse"} else settings.alpha_fallback
+            alpha = settings.alpha if settings.policy == "eager" or settings.mixes else settings.alpha_fallback
             scored_from = 0 if reuse else switched[0]
             whole = mix(settings, bank) if reuse else (bank, alpha)
             end, label = judge(settings, whole, scored_from, past)
@@ -67,7 +67,7 @@ def observe(settings: ObserverSettings, bank: Bank | None, history: Sequence[Ste
 
 def nominal_stage(settings: ObserverSettings) -> tuple[Bank, Fraction]:
     assert settings.nominal is not None
-    if settings.policy == "reuse":
+    if settings.mixes:
         return Bank((settings.nominal,), (settings.nominal_share,)), settings.alpha
     return Bank((settings.nominal,), (Fraction(1),)), settings.alpha_nominal
 

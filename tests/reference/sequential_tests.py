@@ -58,7 +58,8 @@ def walk_with_memory(task: Task, policy: Any, h: int) -> tuple[Fraction, Fractio
         for (memory, s), chance in now.items():
             decision = policy.decide(memory)
             if isinstance(decision, Answer):
-                wrong += chance if decision.label != task.label[h] else 0
+                right = task.label[h] if task.state_label is None else task.state_label[s]
+                wrong += chance if decision.label != right else 0
             elif isinstance(decision, Abstain):
                 abstain += chance
             else:

@@ -7,7 +7,9 @@ it is kept, and further readings filter it one by one; otherwise it is made agai
 Whether to go on can mostly be said without a sweep. The world keeps *witnesses*, some states that are not beaten: as
 long as two of them differ in label, no answer is possible. The first witnesses are the candidates and the states one
 or two bits away from them, which tend to hold out the longest; each sweep finds new ones. Rules that only want to know
-what to probe next are given the strongest witnesses until a list is likely to be short.
+what to probe next are given the strongest witnesses until a list is likely to be short, or, if they have an order of
+their own, the first of a wider *circle* around the candidates. Where every state is a candidate the evidence counts for
+all of them anyway, and the witnesses are the strongest.
 """
 
 from __future__ import annotations
@@ -15,20 +17,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cache, cached_property
 from itertools import product
-from typing import final
+from typing import cast, final
 
 import numpy as np
 
 from ascertain.errors import LimitError
-from ascertain.evidence.evidence import Doubts, FlipEvidence, Step
-from ascertain.evidence.groups import Group, find_two_labels, keep_strongest, merge_groups
+from ascertain.evidence.census import encode_steps
+from ascertain.evidence.even import EvenEvidence
+from ascertain.evidence.evidence import MAX_WITNESSES, AbstractFlipEvidence, Doubts, FlipEvidence, Step
+from ascertain.evidence.groups import Group, Rank, by_penalty, find_two_labels, keep_strongest, merge_groups
 from ascertain.evidence.labelling import Labelling, label_states
 from ascertain.evidence.worlds import AbstractStateWorld, Glance, cut_blocks
-from ascertain.kernels.evidence.worlds import MISSING, TILE, Listed, Room, Steps, sweep_states
+from ascertain.kernels.evidence.worlds import TILE, Listed, Room, Steps, sweep_states
 from ascertain.model.boolean import BooleanPlant
-from ascertain.task.bank import Bank
-from ascertain.types import BoolArray, IntArray, WordArray
+from ascertain.task.bank import Bank, EvenBank
+from ascertain.types import BoolArray, WordArray
 
 MAX_WORLD_BITS = 30
 """A sweep takes time in proportion to the states: for 64 readings some 13 ms with 24 bits, about a second with 30."""
@@ -36,8 +41,14 @@ PART_WORDS = 1 << 12
 """Words, of 64 states each, that are swept in one call of the kernel: milliseconds, so that Ctrl-C is heard soon."""
 KEPT = 1 << 19
 """The longest list that is kept: one reading filters it in milliseconds, quicker than another sweep."""
-MAX_WITNESSES = 1 << 12
-"""Witnesses are filtered at every reading, so that there are few of them: 4,096 take microseconds."""
+REACH = 4
+"""Bits by which the circle around a candidate differs from it: rivals so near are hard to drive away, and with 24 bits
+there are 12,951 of them."""
+MAX_CIRCLE = 1 << 14
+"""The circle is filtered at every reading too, as long as there is no list."""
+SHARED = 5
+"""For every so many bits that do not change the label, a list waits until half as many states are expected: on the
+testbed it then has about as many as can be kept."""
 FEW_WITNESSES = 1 << 6
 """A sweep looks for new witnesses when fewer are left: these would soon be beaten, and each loss may cost a sweep."""
 
@@ -49,7 +60,7 @@ class BooleanWorld(AbstractStateWorld):
     def __init__(
         self,
         plant: BooleanPlant,
-        bank: Bank,
+        bank: Bank | EvenBank,
         alpha: Fraction,
         *,
         labelling: Labelling | None = None,
@@ -60,14 +71,22 @@ class BooleanWorld(AbstractStateWorld):
                 f"the plant has {plant.num_bits} bits; worlds of at most {MAX_WORLD_BITS} are filtered whole"
             )
         self._plant = plant
-        super().__init__(plant, FlipEvidence(plant, bank, alpha, doubts), labelling or label_states(plant.name_state))
+        even = isinstance(bank, EvenBank)
+        evidence = EvenEvidence(plant, bank, alpha, doubts) if even else FlipEvidence(plant, bank, alpha, doubts)
+        super().__init__(plant, evidence, labelling or label_states(plant.name_state))
         self._restart()
 
     def _restart(self) -> None:
         self._thresholds: list[int] = []
         self._left: list[Group] | None = None
         self._worth_sweeping: float = KEPT
-        self._witnesses = [_near(self.evidence.bank, self._plant.num_bits)]
+        self._witnesses = self._flips.first_witnesses()
+        bank = self.evidence.bank
+        self._circle = [] if isinstance(bank, EvenBank) else [_near(bank, self._plant.num_bits)]
+
+    @property
+    def _flips(self) -> AbstractFlipEvidence:
+        return cast("AbstractFlipEvidence", self.evidence)
 
     def _state_of(self, hypothesis: WordArray) -> WordArray:
         return hypothesis
@@ -77,7 +96,8 @@ class BooleanWorld(AbstractStateWorld):
         if self._left is not None:
             self._left = self._filter(self._left, step)
         else:
-            self._witnesses = self._filter(self._witnesses, step)
+            self._witnesses = self._flips.strongest() or self._filter(self._witnesses, step)
+            self._circle = self._filter(self._circle, step)
 
     def _some_labels(self) -> set[int]:
         if self._left is None:
@@ -89,17 +109,31 @@ class BooleanWorld(AbstractStateWorld):
     def _blocks(self) -> Iterator[Group]:
         yield from self._sweep() if self._left is None else cut_blocks(self._left)
 
-    def likely_rivals(self, label: int, limit: int) -> list[Group]:
-        if self._left is None and self._expect_left() > self._worth_sweeping:
-            rivals = [group.only(self.codes(group) != np.uint64(label)) for group in self._witnesses]
-            strongest = keep_strongest(rivals, limit)
+    def likely_rivals(self, label: int, limit: int, rank: Rank | None = None) -> list[Group]:
+        # Of states that share labels far more hold out than of states at random, so that a list is long for longer.
+        worth = self._worth_sweeping / (1 if rank is None else 2 ** (self._num_silent / SHARED))
+        if self._left is None and self._expect_left() > worth:
+            near = self._witnesses if rank is None else self._circle or self._witnesses
+            rivals = [group.only(self.codes(group) != np.uint64(label)) for group in near]
+            strongest = keep_strongest(rivals, limit, rank or by_penalty)
             if strongest:
                 return strongest
+        if rank is None or self._left is not None:
+            found = self.strongest_rivals(label, limit, rank or by_penalty)
+        else:
+            # With few labels the circle runs out of rivals long before the world does: it is drawn anew.
+            self._circle = self.strongest_rivals(label, max(limit, MAX_CIRCLE), rank)
+            found = keep_strongest(self._circle, limit, rank)
         # A sweep that left too many to keep is not worth repeating before a quarter of these is expected.
-        found = self.strongest_rivals(label, limit)
         if self._left is None:
             self._worth_sweeping = self._expect_left() / 4
         return found
+
+    @cached_property
+    def _num_silent(self) -> int:
+        """How many bits there are that alone do not change the label of the state 0."""
+        codes = self.labelling.code(np.append(0, 1 << np.arange(self._plant.num_bits)).astype(np.uint64))
+        return int(np.count_nonzero(codes[1:] == codes[0]))
 
     def glance(self, label: int) -> Glance:
         if self._left is not None:
@@ -147,7 +181,7 @@ class BooleanWorld(AbstractStateWorld):
         threshold = np.minimum(np.array(self._thresholds, dtype=np.int64), len(history) + 1)
         num_planes = max(int(threshold[-1]) - 1, 0).bit_length() if len(history) else 0
         num_words = max(1, (1 << num_bits) // 64)
-        steps = Steps(self._plant.circuit, *_encode(history, ran), threshold)
+        steps = Steps(self._plant.circuit, *encode_steps(history, ran), threshold)
         capacity = 64 * 2 * min(PART_WORDS, num_words)
         room = _make_room(num_bits, num_planes, capacity)
         size = 0
@@ -176,18 +210,23 @@ def _make_room(num_bits: int, num_planes: int, capacity: int) -> Room:
     )
 
 
-def _encode(history: list[Step], ran: tuple[bool, ...]) -> tuple[IntArray, IntArray]:
-    """The commands that were done and what was read, MISSING where nothing was."""
-    doubted = iter(ran)
-    commands = [step.action if step.certain or next(doubted) else MISSING for step in history]
-    readings = [MISSING if step.reading is None else step.reading for step in history]
-    return np.array(commands, dtype=np.int32), np.array(readings, dtype=np.int32)
-
-
 def _near(bank: Bank, num_bits: int) -> Group:
-    """The heaviest candidates and the states one or two bits away from them, as witnesses before any reading."""
-    heaviest = sorted(zip(bank.shares, bank.states, strict=True), key=lambda pair: -pair[0])[:64]
-    flips = [0, *(1 << i for i in range(num_bits)), *(1 << i | 1 << j for i in range(num_bits) for j in range(i))]
-    near = dict.fromkeys(state ^ flip for flip in flips for _, state in heaviest)
-    states = np.array(sorted(list(near)[:MAX_WITNESSES]), dtype=np.uint64)
+    """The heaviest candidates and the nearest states to them, at most so many bits away, before any reading."""
+    heaviest = [
+        state for _, state in sorted(zip(bank.shares, bank.states, strict=True), key=lambda pair: -pair[0])[:64]
+    ]
+    flips = _list_flips(num_bits, REACH)[: -(-2 * MAX_CIRCLE // max(len(heaviest), 1))]
+    near = (flips[:, np.newaxis] ^ np.array(heaviest, dtype=np.uint64)).ravel()
+    first = np.sort(np.unique(near, return_index=True)[1])[:MAX_CIRCLE]
+    states = np.sort(near[first])
     return Group((), states, states.copy(), np.zeros(states.size, dtype=np.int64))
+
+
+@cache
+def _list_flips(num_bits: int, reach: int) -> WordArray:
+    """Every set of at most so many bits, as a word, the smaller sets first."""
+    sets: list[list[int]] = [[0]]
+    for _ in range(reach):
+        # Each set once: the bit that joins is above all others.
+        sets.append([1 << i | small for i in range(num_bits) for small in sets[-1] if small < 1 << i])
+    return np.array([word for same in sets for word in same], dtype=np.uint64)

@@ -38,11 +38,15 @@ from ascertain.evidence.groups import Group, double_group, start_group
 from ascertain.kernels.evidence.worlds import MISSING, Steps, filter_states
 from ascertain.kernels.model.boolean import ONE, run_states
 from ascertain.model.boolean import BooleanPlant
-from ascertain.task.bank import Bank, scale_weights
+from ascertain.task.bank import Bank, EvenBank, listed_bank, scale_weights
 from ascertain.types import Action, BoolArray, LongArray, Reading, State, WordArray
 
 NEVER = 1 << 62
 """A threshold that no penalty reaches, far enough from the largest integer that penalties can still be added to it."""
+MAX_WITNESSES = 1 << 12
+"""States that a world of millions looks at instead of all of them: 4,096 take microseconds at every reading."""
+NUM_HEAVIEST = 1 << 6
+"""Candidates in whose neighbourhood the first witnesses are: 64 with 300 neighbours each are more than are kept."""
 StartOf: TypeAlias = Callable[[WordArray], WordArray]
 """The states that hypotheses began in."""
 
@@ -76,14 +80,14 @@ class Doubts:
 class AbstractEvidence(ABC):
     """The bank's side of every comparison. It is made before the first reading, and its weights never change."""
 
-    bank: Bank
+    bank: Bank | EvenBank
     alpha: Fraction
     doubts: Doubts = field(default_factory=Doubts)
 
     def __post_init__(self) -> None:
         self.alpha = Fraction(self.alpha)
         self._weights = list(self.bank.weights)
-        """The weight of every candidate that is followed; a doubted action doubles them."""
+        """The weight of every candidate that is listed; a doubted action doubles them."""
         if not 0 <= self.alpha < 1:
             raise TaskError(f"alpha is {self.alpha}; a probability in [0, 1) is needed")
 
@@ -169,14 +173,76 @@ class AbstractStateEvidence(AbstractEvidence):
         return groups
 
 
-@final
-class FlipEvidence(AbstractStateEvidence):
+class AbstractFlipEvidence(AbstractStateEvidence):
     """Evidence on a Boolean plant: penalties count contradicted readings, and thresholds are exact."""
+
+    plant: BooleanPlant
+    _scale: int
+    """What the weights in `_terms` are multiplied by."""
+    _threshold: int
+
+    @abstractmethod
+    def _terms(self) -> Iterator[tuple[int, int]]:
+        """Weights times `_scale`, added up over the candidates that share a count, and counts."""
+
+    @abstractmethod
+    def _leader_term(self) -> tuple[int, int]:
+        """Of the leader, its weight times `_scale`, and its count."""
+
+    @abstractmethod
+    def first_witnesses(self) -> list[Group]:
+        """States that are likely to hold out the longest, before any reading."""
+
+    def strongest(self) -> list[Group]:
+        """The states of least count that are not beaten, where the evidence follows them anyway; otherwise none."""
+        return []
+
+    def filter(self, group: Group, step: Step, start_of: StartOf, keep_all: bool = False) -> list[Group]:
+        del start_of  # counts are exact, so that nothing is computed again
+        steps = Steps(
+            self.plant.circuit,
+            np.array([step.action], dtype=np.int32),
+            np.array([MISSING if step.reading is None else step.reading], dtype=np.int32),
+            np.array([NEVER if keep_all else self._threshold], dtype=np.int64),
+        )
+        moved = group.filtered(lambda listed: filter_states(steps, listed))
+        return [moved] if step.certain else double_group(group, moved.current)
+
+    @property
+    def vanished(self) -> bool:
+        return self.plant.flip == 0 and all(k > 0 for _, k in self._terms())
+
+    @property
+    def threshold(self) -> int:
+        return self._threshold
+
+    @property
+    def leader_threshold(self) -> int:
+        """What the threshold will be once the leader alone explains the readings; it rises no further by itself."""
+        return least_beaten_count([self._leader_term()], self._scale, self.plant.flip, self.alpha)
+
+    def nats(self, penalty: int) -> float:
+        f, terms = self.plant.flip, list(self._terms())
+        if f == 0:
+            alive = sum(share for share, k in terms if k == 0)
+            return -math.inf if alive == 0 else math.inf if penalty > 0 else math.log(alive / self._scale)
+        step = math.log((1 - f) / f)
+        least = min(k for _, k in terms)
+        total = math.fsum(share / self._scale * math.exp(-step * (k - least)) for share, k in terms)
+        return math.log(total) + step * (penalty - least)
+
+    def _find_threshold(self) -> int:
+        return least_beaten_count(list(self._terms()), self._scale, self.plant.flip, self.alpha)
+
+
+@final
+class FlipEvidence(AbstractFlipEvidence):
+    """Evidence on a Boolean plant whose candidates are listed."""
 
     def __init__(self, plant: BooleanPlant, bank: Bank, alpha: Fraction, doubts: Doubts | None = None) -> None:
         super().__init__(bank, alpha, doubts or Doubts())
-        if max(bank.states) >> plant.num_bits:
-            raise TaskError(f"the bank lists state {max(bank.states)}; the plant has {plant.num_bits} bits")
+        if bank.largest >> plant.num_bits:
+            raise TaskError(f"the bank lists state {bank.largest}; the plant has {plant.num_bits} bits")
         self.plant = plant
         self._initial = np.array(bank.states, dtype=np.uint64)
         self._current = self._initial.copy()
@@ -202,50 +268,27 @@ class FlipEvidence(AbstractStateEvidence):
         self._threshold = self._find_threshold()
         self._unbeaten &= self._score < self._threshold
 
-    def filter(self, group: Group, step: Step, start_of: StartOf, keep_all: bool = False) -> list[Group]:
-        del start_of  # counts are exact, so that nothing is computed again
-        steps = Steps(
-            self.plant.circuit,
-            np.array([step.action], dtype=np.int32),
-            np.array([MISSING if step.reading is None else step.reading], dtype=np.int32),
-            np.array([NEVER if keep_all else self._threshold], dtype=np.int64),
-        )
-        moved = group.filtered(lambda listed: filter_states(steps, listed))
-        return [moved] if step.certain else double_group(group, moved.current)
-
-    @property
-    def vanished(self) -> bool:
-        return self.plant.flip == 0 and int(self._score.min()) > 0
-
-    @property
-    def threshold(self) -> int:
-        return self._threshold
-
-    @property
-    def leader_threshold(self) -> int:
-        """What the threshold will be once the leader alone explains the readings; it rises no further by itself."""
-        best = self._find_leader()
-        term = self._shares[int(self._share[best])], int(self._score[best])
-        return least_beaten_count([term], self._scale, self.plant.flip, self.alpha)
-
     def leader(self) -> tuple[State, State]:
         best = self._find_leader()
         return int(self._initial[best]), int(self._current[best])
+
+    def _leader_term(self) -> tuple[int, int]:
+        best = self._find_leader()
+        return self._shares[int(self._share[best])], int(self._score[best])
 
     def _find_leader(self) -> int:
         # Without noise a contradicted candidate counts for next to nothing, which stands for nothing at all.
         f = max(self.plant.flip, Fraction(1, 10**9))
         return int(np.argmax(self._log_weights - self._score * math.log((1 - f) / f)))
 
-    def nats(self, penalty: int) -> float:
-        f = self.plant.flip
-        if f == 0:
-            alive = sum(share for share, k in self._terms() if k == 0)
-            return -math.inf if alive == 0 else math.inf if penalty > 0 else math.log(alive / self._scale)
-        step = math.log((1 - f) / f)
-        least = int(self._score.min())
-        total = math.fsum(share / self._scale * math.exp(-step * (k - least)) for share, k in self._terms())
-        return math.log(total) + step * (penalty - least)
+    def first_witnesses(self) -> list[Group]:
+        """The heaviest candidates and the states one or two bits away from them."""
+        bank, bits = listed_bank(self.bank), range(self.plant.num_bits)
+        heaviest = sorted(zip(bank.shares, bank.states, strict=True), key=lambda pair: -pair[0])[:NUM_HEAVIEST]
+        flips = [0, *(1 << i for i in bits), *(1 << i | 1 << j for i in bits for j in range(i))]
+        near = dict.fromkeys(state ^ flip for flip in flips for _, state in heaviest)
+        states = np.array(sorted(list(near)[:MAX_WITNESSES]), dtype=np.uint64)
+        return [Group((), states, states.copy(), np.zeros(states.size, dtype=np.int64))]
 
     def _scale_weights(self) -> None:
         """The weights as integers over one denominator, each that occurs once: many candidates weigh the same."""
@@ -257,7 +300,6 @@ class FlipEvidence(AbstractStateEvidence):
         self._log_weights = np.array([math.log(share / self._scale) for share in number])[self._share]
 
     def _terms(self) -> Iterator[tuple[int, int]]:
-        """Weights times `_scale`, added up over the candidates that share a count, and counts."""
         # Counted in one table of (weight, count): thousands of candidates have few different weights and counts.
         least = int(self._score.min())
         width = int(self._score.max()) - least + 1
@@ -269,9 +311,6 @@ class FlipEvidence(AbstractStateEvidence):
             total[k] = total.get(k, 0) + number * self._shares[i]
         for k, share in total.items():
             yield share, least + k
-
-    def _find_threshold(self) -> int:
-        return least_beaten_count(list(self._terms()), self._scale, self.plant.flip, self.alpha)
 
 
 def least_beaten_count(terms: Sequence[tuple[int, int]], scale: int, flip: Fraction, alpha: Fraction) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 
@@ -37,6 +37,10 @@ class Group:
         return Group(self.ran, listed.hypothesis[:size], listed.current[:size], listed.penalty[:size])
 
 
+Rank: TypeAlias = Callable[[Group], LongArray]
+"""An order of hypotheses: a number for each of a group, the least being first."""
+
+
 def start_group(states: WordArray) -> Group:
     """Hypotheses before any reading; hypothesis h is in `states[h]`."""
     size = states.size
@@ -64,15 +68,24 @@ def find_two_labels(codes: Iterable[WordArray]) -> set[int]:
     return found
 
 
-def keep_strongest(groups: list[Group], limit: int) -> list[Group]:
-    """The `limit` hypotheses of least penalty among all groups; of equals the first of the first group."""
+def by_penalty(group: Group) -> LongArray:
+    """The order of strength: the hypothesis of least penalty is the strongest."""
+    return group.penalty
+
+
+def keep_strongest(groups: list[Group], limit: int, rank: Rank = by_penalty) -> list[Group]:
+    """The `limit` hypotheses of least rank among all groups; of equals those of least number, in the first group."""
     groups = [group for group in groups if group.size]
     if sum(group.size for group in groups) <= limit:
         return merge_groups(groups)
-    penalty = np.concatenate([group.penalty for group in groups])
-    hypothesis = np.concatenate([group.hypothesis for group in groups])
-    kept = np.zeros(penalty.size, dtype=np.bool_)
-    kept[np.lexsort((hypothesis, penalty))[:limit]] = True
+    ranks = np.concatenate([rank(group) for group in groups])
+    last = np.partition(ranks, limit - 1)[limit - 1]
+    kept = ranks < last
+    equal = np.flatnonzero(ranks == last)
+    if len(groups) > 1:
+        hypothesis = np.concatenate([group.hypothesis for group in groups])
+        equal = equal[np.argsort(hypothesis[equal], kind="stable")]
+    kept[equal[: limit - np.count_nonzero(kept)]] = True
     ends = np.cumsum([group.size for group in groups])
     parts = np.split(kept, ends[:-1])
     return merge_groups([group.only(part) for group, part in zip(groups, parts, strict=True) if part.any()])

@@ -18,31 +18,31 @@ from ascertain.evidence.labelling import labelling_of
 from ascertain.evidence.probing import AbstractRule, Separating
 from ascertain.evidence.trigger import AbstractTrigger, BeliefTrigger, Trigger
 from ascertain.evidence.worlds import AbstractWorld, ListWorld
-from ascertain.task.bank import Bank
+from ascertain.task.bank import Bank, EvenBank, listed_bank
 from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
 
 
 @singledispatch
-def make_world(question: Task, bank: Bank, alpha: Fraction, doubts: Doubts) -> AbstractWorld:
+def make_world(question: Task, bank: Bank | EvenBank, alpha: Fraction, doubts: Doubts) -> AbstractWorld:
     """The question's world, with nothing beaten, and a bank to be scored at a risk."""
     labelling = labelling_of(question)
-    return ListWorld(question.model, question.candidates, bank, alpha, labelling=labelling, doubts=doubts)
+    return ListWorld(question.model, question.candidates, listed_bank(bank), alpha, labelling=labelling, doubts=doubts)
 
 
 @make_world.register
-def _(question: PlantTask, bank: Bank, alpha: Fraction, doubts: Doubts) -> AbstractWorld:
+def _(question: PlantTask, bank: Bank | EvenBank, alpha: Fraction, doubts: Doubts) -> AbstractWorld:
     labelling = labelling_of(question)
     if question.states is not None:
-        return ListWorld(question.model, question.states, bank, alpha, labelling=labelling, doubts=doubts)
+        return ListWorld(question.model, question.states, listed_bank(bank), alpha, labelling=labelling, doubts=doubts)
     return BooleanWorld(question.model, bank, alpha, labelling=labelling, doubts=doubts)
 
 
 @make_world.register
-def _(question: HiddenTask, bank: Bank, alpha: Fraction, doubts: Doubts) -> AbstractWorld:
+def _(question: HiddenTask, bank: Bank | EvenBank, alpha: Fraction, doubts: Doubts) -> AbstractWorld:
     labelling = labelling_of(question)
-    return HiddenWorld(question.model, question.belief, bank, alpha, labelling=labelling, doubts=doubts)
+    return HiddenWorld(question.model, question.belief, listed_bank(bank), alpha, labelling=labelling, doubts=doubts)
 
 
 @singledispatch

@@ -1,18 +1,13 @@
 """Look-ahead on a Boolean plant: the command that begins the word which leaves the least to the readings after it.
 
-The *reference* is the state that the leading candidate is in. A rival that differs from it in d of n bits is
-contradicted, at a command that reads a bit at random, with probability d/n. So it counts not only which rivals a word
-contradicts, but also how far it drives the others from the reference: how well
-it *mixes*. So a rival that must be contradicted k times more, with q readings to go, counts for
-
-    value(q, k, d) = P(B < k), where B is binomial: q readings, each contradicting with probability d/n,
-
-the probability that it is never beaten. (With d = n/2 these are Berlekamp's weights for searching with lies: halving
-them at every reading is the best that a question can do to rivals at random.) A word of l commands is followed as if
-its readings came as the reference foresees, and is judged by the sum of value(q - l, k, d) over the rivals as it leaves
-them, relative to the sum before it, per unit of cost. Words are searched level by level; of each level the best go on,
-as many as the width says, which is a beam search. The first command of the best word is done, and after its reading
-everything is chosen anew.
+The *reference* is the state that the leading candidate is in. What a word of commands leaves of the rivals is judged
+not only by those that it contradicts, but also by how far it drives the others from the reference: how well it *mixes*.
+A rival that differs in d bits and must be contradicted k times more, with q readings to go, counts for value(q, k, d),
+the probability that it is never beaten (`mixing.py`). A word of l commands is followed as if its readings came as the
+reference foresees, and is judged by the sum of value(q - l, k, d) over the rivals as it leaves them, relative to the
+sum before it, per unit of cost. Words are searched level by level; of each level the best go on, as many as the width
+says, which is a beam search. The first command of the best word is done, and after its reading everything is chosen
+anew. Of many rivals those that count for most are looked at: few bits away, and little contradicted.
 
 How many readings are to go is estimated: as many as it takes until fewer than AIM rivals would be left if half of them
 were contradicted at every reading, as by a random code. Where the question is about states and not all rivals are
@@ -34,28 +29,30 @@ from typing import final
 import numpy as np
 
 from ascertain.errors import TaskError
-from ascertain.evidence.evidence import FlipEvidence
+from ascertain.evidence.evidence import AbstractFlipEvidence
 from ascertain.evidence.groups import Group
+from ascertain.evidence.mixing import Spread, find_spread, tabulate_values
 from ascertain.evidence.probing import AbstractRule, Separating, next_allowed
 from ascertain.evidence.worlds import AbstractWorld
 from ascertain.kernels.evidence.look_ahead import follow_words, weigh_words
 from ascertain.model.boolean import BooleanPlant
 from ascertain.types import Action, IntArray, LongArray, State, WordArray
 
-SCALE = 1 << 53
-"""Values are integers in units of its inverse: the sum of MAX_RIVALS of them fits a signed word."""
 MAX_RIVALS = 512
-"""How many rivals a sum may have, see SCALE."""
+"""How many rivals a sum may have, see SCALE in `mixing.py`."""
 MAX_NEEDED = 64
 """Rivals that must be contradicted more often than this are for the separating rule: tables grow with it, and where
 readings say so little, no word of a few commands matters much."""
+MAX_THRESHOLD = 4 * MAX_NEEDED
+"""Past so many contradictions the run has been long, on a plant that is too noisy to gain from looking ahead."""
 AIM = Fraction(1, 2)
 """Rivals that may be expected to be left at the end: with fewer than one, most often none is."""
 SPARE = 2
 """Readings that even the last rivals are given beyond those that they need: not every one of them contradicts all."""
 OVERTIME = 2
 """Past so many times the readings that halving would take, the plant does not mix as believed, and looking ahead for it
-might go on forever: the separating rule takes over, which goes for the next difference."""
+might go on forever: the separating rule takes over, which goes for the next difference. On a question about labels it
+does so past once that number: there are rivals nearby as long as there are any, and driving these away may not help."""
 FINENESS = 1 << 20
 """What words gain is compared in units of its inverse, so that the last digit of a logarithm does not matter."""
 
@@ -74,34 +71,45 @@ class LookAhead(AbstractRule):
     width: int = 16
     """How many words of each length go on."""
     num_rivals: int = MAX_RIVALS
-    """How many rivals, the strongest, are looked at."""
+    """How many rivals, those that count for most, are looked at."""
     _otherwise: Separating = field(init=False, repr=False, compare=False)
+    _spread: Spread = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "actions", tuple(int(a) for a in self.actions))
         object.__setattr__(self, "_otherwise", Separating(self.plant, self.actions, self.cost))
         object.__setattr__(self, "cost", self._otherwise.cost)
+        object.__setattr__(self, "_spread", find_spread(self.plant, self.actions))
         if self.depth < 1 or self.width < 1 or not 1 <= self.num_rivals <= MAX_RIVALS:
             raise TaskError(f"depth and width must be at least 1, the number of rivals 1 .. {MAX_RIVALS}")
 
     def choose(self, world: AbstractWorld, allowed: Sequence[Action] | None = None) -> Action:
         evidence = world.evidence
-        if not isinstance(evidence, FlipEvidence):
+        if not isinstance(evidence, AbstractFlipEvidence):
             raise TaskError("this rule looks ahead on Boolean plants only; use Separating")
         actions = self.actions if allowed is None else tuple(allowed)
         reference, label = world.leader()
-        rivals = world.likely_rivals(label, self.num_rivals)
-        if not rivals or not actions:
-            return next_allowed(world, actions or self.actions)
         # A rival is beaten at the threshold, which rises while the other candidates drop out.
         threshold = max(evidence.threshold, evidence.leader_threshold)
+        done = len(world.history)
+        whole = count_by_halving(self.plant.num_bits, threshold) if threshold <= MAX_THRESHOLD else 0
+        if not actions or not whole or done > OVERTIME * whole:
+            return self._otherwise.choose(world, allowed)
+        value = tabulate_values(self._spread, max(whole - done, 1), min(threshold, MAX_NEEDED))
+
+        def rank(group: Group) -> LongArray:
+            needed = np.clip(threshold - group.penalty, 1, MAX_NEEDED)
+            return -value[needed + 1, np.bitwise_count(group.current ^ np.uint64(reference))]
+
+        rivals = world.likely_rivals(label, self.num_rivals, rank)
+        if not rivals:
+            return next_allowed(world, actions)
         needed = np.maximum(threshold - np.concatenate([group.penalty for group in rivals]), 1)
-        most, done = int(needed.max()), len(world.history)
-        whole = count_by_halving(self.plant.num_bits, threshold) if most <= MAX_NEEDED else 0
-        if not whole or done > OVERTIME * whole:
+        by_state = _ask_for_states(world, rivals)
+        if needed.max() > MAX_NEEDED or (done > whole and not by_state):
             return self._otherwise.choose(world, allowed)
         to_go = count_to_go(np.bincount(needed).tolist())
-        if _ask_for_states(world, rivals) and not _are_all(world, label, rivals, self.num_rivals):
+        if by_state and not _are_all(world, label, rivals, self.num_rivals):
             to_go = max(to_go, whole - done)
         current = np.concatenate([group.current for group in rivals])
         cost = dict(zip(self.actions, self.cost, strict=True))
@@ -126,7 +134,7 @@ class LookAhead(AbstractRule):
         depth = min(self.depth, to_go)
         distance = np.bitwise_count(current ^ np.uint64(reference)).astype(np.int64)
         for length in range(1, depth + 1):
-            value = tabulate_values(to_go - length, int(needed.max()), self.plant.num_bits)
+            value = tabulate_values(self._spread, to_go - length, int(needed.max()))
             before = int(value[needed + 1, distance].sum())
             left, order = beam.weigh(words, value, before)
             best = order[0]
@@ -213,26 +221,9 @@ class _Beam:
 
 
 @cache
-def tabulate_values(to_go: int, most: int, num_bits: int) -> LongArray:
-    """`[k + 1, d]` is value(to_go, k, d) for k up to `most`, in units of 1/SCALE; two rows of zeros come first.
-
-    Rounded up, and at least 1, so that a rival counts as long as it is not beaten.
-    """
-    table = np.zeros((most + 2, num_bits + 1), dtype=np.int64)
-    for d in range(num_bits + 1):
-        fewer = 0
-        for k in range(1, most + 1):
-            i = k - 1  # exactly i contradictions join those that are fewer than k
-            fewer += math.comb(to_go, i) * d**i * (num_bits - d) ** (to_go - i) if i <= to_go else 0
-            table[k + 1, d] = max(1, -(-fewer * SCALE // num_bits**to_go))
-    table.flags.writeable = False
-    return table
-
-
-@cache
 def count_by_halving(num_bits: int, threshold: int) -> int:
     """The readings until fewer than AIM of all states are left in the mean if each contradicts every other reading."""
-    number = 0
+    number = count_by_halving(num_bits, threshold - 1) if threshold > 1 else 0
     while _left_by_halving(number, threshold) * 2**num_bits > AIM:
         number += 1
     return number

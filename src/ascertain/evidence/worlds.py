@@ -27,7 +27,7 @@ import numpy as np
 
 from ascertain.errors import LimitError, TaskError
 from ascertain.evidence.evidence import AbstractEvidence, AbstractStateEvidence, Doubts, FlipEvidence, Step
-from ascertain.evidence.groups import Group, find_two_labels, keep_strongest, start_group
+from ascertain.evidence.groups import Group, Rank, by_penalty, find_two_labels, keep_strongest, start_group
 from ascertain.evidence.labelling import Labelling, label_states
 from ascertain.evidence.laws import LawEvidence
 from ascertain.model.abstract import AbstractDeterministic, AbstractModel
@@ -144,7 +144,10 @@ class AbstractWorld(ABC):
 
         It happens by itself when the part that is there no longer explains the readings.
         """
-        self.evidence = self.evidence.afresh(self.evidence.bank.completed())
+        bank = self.evidence.bank
+        if bank.later is None:
+            return
+        self.evidence = self.evidence.afresh(bank.completed())
         self._restart()
         steps, self.history, self._num_scored = self.history, [], 0
         for step in steps:
@@ -209,17 +212,20 @@ class AbstractWorld(ABC):
             evidence_nats=self.evidence.nats(int(group.penalty[0])),
         )
 
-    def strongest_rivals(self, label: int, limit: int) -> list[Group]:
-        """At most `limit` rivals, those with the least evidence against them, by group; empty groups are left out."""
+    def strongest_rivals(self, label: int, limit: int, rank: Rank = by_penalty) -> list[Group]:
+        """At most `limit` rivals, those with the least evidence against them, by group; empty groups are left out.
+
+        With another `rank` those that are first by it.
+        """
         best: list[Group] = []
         for block in self._blocks():
             rivals = block.only(self.codes(block) != np.uint64(label))
-            best = keep_strongest([*best, rivals], limit)
+            best = keep_strongest([*best, rivals], limit, rank)
         return best
 
-    def likely_rivals(self, label: int, limit: int) -> list[Group]:
-        """As `strongest_rivals`, or, where those would take long to find, a choice of rivals that are likely strong."""
-        return self.strongest_rivals(label, limit)
+    def likely_rivals(self, label: int, limit: int, rank: Rank | None = None) -> list[Group]:
+        """As `strongest_rivals`, or, where those would take long to find, a choice of rivals that are likely first."""
+        return self.strongest_rivals(label, limit, rank or by_penalty)
 
     def leader(self) -> tuple[State, int]:
         """Where the candidate that explains the readings best is now, and its label; NO_LABEL if it is not listed."""

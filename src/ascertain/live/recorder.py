@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, final
 
 from ascertain.interruption import OutOfTime
-from ascertain.observer.banks import CompileReport
+from ascertain.observer.banks import CompileReport, MakeBank
 from ascertain.observer.records import Cause, Record, bank_hash, scored_bank, stage_record, verdict_record
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stages import Event
 from ascertain.policy.verdict import Verdict
-from ascertain.task.bank import Bank
+from ascertain.task.bank import Bank, EvenBank
 from ascertain.types import Action, Reading
 
 
@@ -35,7 +35,7 @@ class AbstractRecorder(ABC):
         """All records, the commitment first."""
         return tuple(self._records)
 
-    def watch_bank(self, settings: ObserverSettings, make_bank: Callable[[], Bank] | None) -> Callable[[], Bank] | None:
+    def watch_bank(self, settings: ObserverSettings, make_bank: MakeBank | None) -> MakeBank | None:
         """What compiles the bank, for the observer: the hash of what it gives is noted."""
         self.note_interruption(0)  # the policy eager compiles at once
         return None if make_bank is None else WatchedBank(make_bank, settings, self)
@@ -82,15 +82,31 @@ class Notebook(AbstractRecorder):
 class WatchedBank:
     """Compiles what another callable compiles, and notes its hash; says of itself what the other says."""
 
-    def __init__(self, make_bank: Callable[[], Bank], settings: ObserverSettings, recorder: AbstractRecorder) -> None:
+    def __init__(self, make_bank: MakeBank, settings: ObserverSettings, recorder: AbstractRecorder) -> None:
         self._make_bank, self._settings, self._recorder = make_bank, settings, recorder
 
-    def __call__(self) -> Bank:
+    def __call__(self) -> Bank | EvenBank:
         if self._recorder.interrupted is not None:
             raise OutOfTime(self._recorder.interrupted)
         bank = self._make_bank()
-        self._recorder.bank_hash = bank_hash(scored_bank(self._settings, bank))
-        return bank
+        scored = scored_bank(self._settings, bank)
+        self._recorder.bank_hash = bank_hash(scored)
+        return self._watch_parts(bank, scored) if isinstance(scored, Bank) and isinstance(bank, Bank) else bank
+
+    def _watch_parts(self, part: Bank, scored: Bank) -> Bank:
+        """The part, whose next part is noted when it is computed: the hash is that of all that is scored by then."""
+        if part.later is None:
+            return part
+        later, held = part.later, scored
+
+        def compute() -> Bank:
+            following = later()
+            # The scaled part was computed for `held.completed` as well; parts are the same whenever they are computed.
+            whole = held.completed()
+            self._recorder.bank_hash = bank_hash(whole)
+            return self._watch_parts(following, whole)
+
+        return Bank(part.states, part.weights, compute)
 
     @property
     def report(self) -> CompileReport | None:

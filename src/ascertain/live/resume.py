@@ -16,12 +16,14 @@ from ascertain.interruption import OutOfTime
 from ascertain.live.deadline import NO_DEADLINE, Deadline
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
+from ascertain.observer.abstract import AbstractObserver
+from ascertain.observer.banks import MakeBank
+from ascertain.observer.controlled import ControllerSettings, start_controlled
 from ascertain.observer.probing import PROBING
 from ascertain.observer.records import Cause, Record, commitment_record, verdict_record
 from ascertain.observer.settings import ObserverSettings
-from ascertain.observer.staged import Act, Observer, start_observer
+from ascertain.observer.staged import Act, start_observer
 from ascertain.policy.verdict import Abstained
-from ascertain.task.bank import Bank
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import Action
 
@@ -34,7 +36,7 @@ FROM_OUTSIDE: tuple[Cause, ...] = ("plant", "person", "deadline")
 class Resumed:
     """Where a run stands: the observer, the action in doubt, if any, and how many changes of stage are recorded."""
 
-    observer: Observer
+    observer: AbstractObserver
     pending: Action | None = None
     recorded_events: int = 0
     cause: Cause | None = "observer"
@@ -60,7 +62,7 @@ class Resumed:
 def begin_run(
     recorder: Journal | Notebook,
     settings: ObserverSettings,
-    make_bank: Callable[[], Bank] | None,
+    make_bank: MakeBank | None,
     *,
     resume: bool = False,
     deadline: Deadline = NO_DEADLINE,
@@ -69,13 +71,35 @@ def begin_run(
 
     A deadline that passes here ends a new run; one that is taken up is left as it was.
     """
+    commitment = commitment_record(settings, make_bank)
+    bank = recorder.watch_bank(settings, make_bank)
+    return _begin(recorder, lambda: start_observer(settings, bank), commitment, resume, deadline)
+
+
+def begin_controlled(
+    recorder: Journal | Notebook,
+    settings: ControllerSettings,
+    *,
+    resume: bool = False,
+    deadline: Deadline = NO_DEADLINE,
+) -> Resumed:
+    """The same for a run that follows a policy."""
+    return _begin(recorder, lambda: start_controlled(settings), settings.commitment(), resume, deadline)
+
+
+def _begin(
+    recorder: Journal | Notebook,
+    start: Callable[[], AbstractObserver],
+    commitment: Mapping[str, Any],
+    resume: bool,
+    deadline: Deadline,
+) -> Resumed:
     if recorder.records and not resume:
         raise FileError(
             f"{getattr(recorder, 'path', '')}: this journal has begun already; add --resume to go on with it"
         )
-    commitment = commitment_record(settings, make_bank)
     with deadline.limit():
-        observer = start_observer(settings, recorder.watch_bank(settings, make_bank))
+        observer = start()
         if not (isinstance(recorder, Journal) and recorder.records):
             over = observer.verdict == Abstained(deadline.reason)
             return Resumed(observer, cause="deadline" if over else "observer", commitment=commitment)
@@ -88,7 +112,7 @@ def begin_run(
     return resumed
 
 
-def resume_observer(journal: Journal, observer: Observer, commitment: Mapping[str, Any]) -> Resumed:
+def resume_observer(journal: Journal, observer: AbstractObserver, commitment: Mapping[str, Any]) -> Resumed:
     """Tell a fresh observer what the journal knows; a journal of another problem is refused.
 
     A journal that was broken off before its first record knows nothing: it is still to be begun. Where one was broken
@@ -97,7 +121,7 @@ def resume_observer(journal: Journal, observer: Observer, commitment: Mapping[st
     return _replay(journal, observer, commitment, NO_DEADLINE)
 
 
-def _replay(journal: Journal, observer: Observer, commitment: Mapping[str, Any], deadline: Deadline) -> Resumed:
+def _replay(journal: Journal, observer: AbstractObserver, commitment: Mapping[str, Any], deadline: Deadline) -> Resumed:
     records, replay = journal.records, _Replay(journal, observer)
     if records:
         _check_commitment(journal, records[0], commitment)
@@ -150,7 +174,7 @@ def _check_commitment(journal: Journal, first: Record, commitment: Mapping[str, 
 @dataclass
 class _Replay:
     journal: Journal
-    observer: Observer
+    observer: AbstractObserver
     pending: Action | None = None
     num_events: int = 0
     cause: Cause | None = "observer"

@@ -17,13 +17,14 @@ from ascertain.interruption import OutOfTime
 from ascertain.live.deadline import NO_DEADLINE, Deadline
 from ascertain.live.faults import FaultPolicy, Heard, ask_plant
 from ascertain.live.recorder import AbstractRecorder, Notebook
+from ascertain.observer.abstract import AbstractObserver
 from ascertain.observer.records import Cause
-from ascertain.observer.staged import Act, Advice, Observer
+from ascertain.observer.staged import Act, Advice
 from ascertain.plant.abstract import AbstractPlant, as_plant
 from ascertain.policy.verdict import Abstained, Verdict
 from ascertain.types import Action, Plant, Reading
 
-Watch: TypeAlias = Callable[[Observer, Heard | None], None]
+Watch: TypeAlias = Callable[[AbstractObserver, Heard | None], None]
 """Is shown the observer at the beginning and after each step, with what was heard."""
 
 
@@ -34,7 +35,7 @@ class Run(Shown):
 
     verdict: Verdict | None
     """None after a dry run that did not end at once."""
-    observer: Observer
+    observer: AbstractObserver
     faults: tuple[PlantFault, ...] = ()
     """All that were met, those that a retry mended included."""
     cause: Cause | None = None
@@ -64,7 +65,7 @@ class Run(Shown):
 
 @dataclass
 class _Session:
-    observer: Observer
+    observer: AbstractObserver
     plant: AbstractPlant
     policy: FaultPolicy
     recorder: AbstractRecorder
@@ -138,7 +139,7 @@ class _Session:
 
 
 def run_session(
-    observer: Observer,
+    observer: AbstractObserver,
     plant: Plant,
     *,
     recorder: AbstractRecorder | None = None,
@@ -194,7 +195,7 @@ def _settle_pending(session: _Session, action: Action) -> None:
         session.tell(action, Heard("failure" if session.policy.strict else "doubt", None, (fault,)))
 
 
-def resume_plant(plant: AbstractPlant, observer: Observer) -> None:
+def resume_plant(plant: AbstractPlant, observer: AbstractObserver) -> None:
     """Tell a plant what was sent to it before, as the observer knows it."""
     steps: Sequence[Step] = observer.transcript
     names = [observer.settings.model.actions[step.action] for step in steps]

@@ -8,9 +8,11 @@ may be computed later; `bank_data` is what determines it, as plain data, for a c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from hashlib import sha256
-from typing import Any, final
+from itertools import islice
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -21,14 +23,18 @@ from ascertain.bank.shells import KeptShells, bank_shells
 from ascertain.bank.weights import DEFAULT, Weighting
 from ascertain.errors import AscertainError, TaskError
 from ascertain.interruption import OutOfTime
-from ascertain.task.bank import Bank, uniform_bank
+from ascertain.task.bank import Bank, EvenBank, uniform_bank
 from ascertain.task.canonical import canonical_bytes
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import State
 from ascertain.version import __version__
 
+MakeBank: TypeAlias = Callable[[], Bank | EvenBank]
+"""Compiles a bank when it is wanted."""
+PARTS = "by number"
+"""The name of the weights of shells that are computed one by one."""
 MAX_EVEN_BITS = 16
-"""The largest plant all of whose states are taken as candidates, evenly, when nothing better is said."""
+"""The largest plant all of whose states are listed as candidates, evenly; of larger ones they are counted unlisted."""
 
 
 @final
@@ -45,11 +51,11 @@ class CompileReport:
 class BankSource:
     """Runs what compiles the bank when the bank is first wanted, and never again, even where it failed."""
 
-    def __init__(self, make_bank: Callable[[], Bank]) -> None:
-        self._make_bank = make_bank
-        self._result: Bank | AscertainError | OutOfTime | None = None
+    def __init__(self, make_bank: MakeBank, in_parts: bool = False) -> None:
+        self._make_bank, self._in_parts = make_bank, in_parts
+        self._result: Bank | EvenBank | AscertainError | OutOfTime | None = None
 
-    def bank(self) -> Bank:
+    def bank(self) -> Bank | EvenBank:
         """The bank; what went wrong is raised each time."""
         if self._result is None:
             try:
@@ -57,9 +63,9 @@ class BankSource:
             except (AscertainError, OutOfTime) as error:
                 self._result = error
             else:
-                if not isinstance(self._result, Bank):  # pyright: ignore[reportUnnecessaryIsInstance]  it is a user's
+                if not isinstance(self._result, Bank | EvenBank):  # pyright: ignore[reportUnnecessaryIsInstance]  it is a user's
                     self._result = TaskError("what compiles the bank did not return a Bank")
-                elif self._result.later is not None:
+                elif self._result.later is not None and not self._in_parts:
                     self._result = TaskError("the bank to fall back on must be whole; it leaves a part to be computed")
         if isinstance(self._result, AscertainError | OutOfTime):
             raise self._result
@@ -68,12 +74,16 @@ class BankSource:
     @property
     def report(self) -> CompileReport | None:
         """What compiling took, if it has been done and whatever does it has a report."""
-        return getattr(self._make_bank, "report", None) if isinstance(self._result, Bank) else None
+        return getattr(self._make_bank, "report", None) if isinstance(self._result, Bank | EvenBank) else None
 
 
 @final
 class OperationBank:
-    """Compiles the bank of an operation: its first shells and the nominal."""
+    """Compiles the bank of an operation: its first shells and the nominal.
+
+    `in_parts`: one shell after the other, each with a weight that only its number decides, so that it is fixed
+    however many shells there will be; a compiler that can give first shells alone is asked for one, two, four, ...
+    """
 
     def __init__(
         self,
@@ -83,6 +93,7 @@ class OperationBank:
         *,
         weighting: Weighting = DEFAULT,
         against: str | None = None,
+        in_parts: bool = False,
     ) -> None:
         for name in (compiler, against):
             if name is not None:
@@ -93,15 +104,48 @@ class OperationBank:
         first = find_compiler(compiler).first_shells
         self.kept = KeptShells(first, "compiler") if shells.number is None and first is not None else shells
         """How many shells the bank keeps, and what says so."""
-        self._weighting, self._against = weighting, against
+        self._weighting, self._against, self._in_parts = weighting, against, in_parts
+        self._compiled: dict[int | None, Compiled] = {}
         self.report: CompileReport | None = None
         """What compiling took; None before it is done."""
 
     def __call__(self) -> Bank:
+        if self._in_parts:
+            return self._part(1)
         compiled = compile_bank(self._operation, self._compiler, shells=self._shells)
         self.report = CompileReport(compiled.stats, self._compare(compiled))
         limit = compiled.num_shells if self._shells is None else self._shells
         return bank_shells(compiled, limit, self._weighting)
+
+    def _part(self, number: int) -> Bank:
+        """The shell of that number, from 1, and what computes the next one."""
+        asked = 1 << (number - 1).bit_length()
+        compiled = self._compile_shells(None if self._compiler == DEFAULT_COMPILER else asked)
+        shell = next(islice(compiled.shells(), number - 1, None), None)
+        if shell is None:
+            raise TaskError("the operation has no candidates")
+        more = compiled.num_shells > number or not compiled.complete
+        last = not more or number == self._shells
+        each = shell_weight(number) / len(shell.states)
+        states = tuple(int(z) for z in shell.states)
+        return Bank(states, (each,) * len(states), None if last else lambda: self._part(number + 1))
+
+    def _compile_shells(self, number: int | None) -> Compiled:
+        """At least so many shells, or all; what it took is added up over the times that more were asked for."""
+        if number not in self._compiled:
+            compiled = compile_bank(self._operation, self._compiler, shells=number)
+            before = None if self.report is None else self.report.stats
+            stats = compiled.stats
+            if before is not None:
+                stats = replace(
+                    stats,
+                    model_steps=before.model_steps + stats.model_steps,
+                    evaluations=before.evaluations + stats.evaluations,
+                    seconds=before.seconds + stats.seconds,
+                )
+            self.report = CompileReport(stats, None)
+            self._compiled[number] = compiled
+        return self._compiled[number]
 
     def _compare(self, compiled: Compiled) -> bool | None:
         """Whether another compiler, if one is named, gives the same states with the same scores."""
@@ -118,9 +162,17 @@ class OperationBank:
             "operation": operation_hash(self._operation),
             "compiler": self._compiler,
             "shells": self._shells,
-            "weighting": [self._weighting.name, None if nominal is None else str(nominal)],
+            "weighting": [PARTS, None]
+            if self._in_parts
+            else [self._weighting.name, None if nominal is None else str(nominal)],
             "version": __version__,
         }
+
+
+def shell_weight(number: int) -> Fraction:
+    """The weight of a shell, counted from 1, whatever the others are: in proportion to 1/j^3, as `inverse_cube`.
+    They sum to less than 1, because the sum of all 1/j^3 is 1.2020... < 100/83."""
+    return Fraction(83, 100 * number**3)
 
 
 @final
@@ -136,6 +188,26 @@ class HypothesesBank:
     def bank_data(self) -> dict[str, Any]:
         """What determines the bank: the question that the observer's settings name."""
         return {"kind": "hypotheses", "version": __version__}
+
+
+@final
+class EveryState:
+    """Every state of a Boolean plant, each with the same weight, unlisted."""
+
+    def __init__(self, num_states: int) -> None:
+        self._num_states = num_states
+
+    def __call__(self) -> EvenBank:
+        return EvenBank(self._num_states)
+
+    def bank_data(self) -> dict[str, Any]:
+        """What determines the bank: the question that the observer's settings name."""
+        return {"kind": "hypotheses", "version": __version__}
+
+
+def spread_evenly(question: AbstractQuestion) -> HypothesesBank | EveryState:
+    """The bank of who knows nothing: all hypotheses, each with the same weight."""
+    return list_hypotheses(question) or EveryState(question.num_candidates)
 
 
 def list_hypotheses(question: AbstractQuestion) -> HypothesesBank | None:

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stages import Event, scaled_bank
 from ascertain.policy.verdict import Certified, Verdict
-from ascertain.task.bank import Bank, reuse_bank
+from ascertain.task.bank import Bank, EvenBank, listed_bank, reuse_bank
 from ascertain.task.canonical import canonical_bytes, task_hash
 from ascertain.version import __version__
 
@@ -30,6 +30,8 @@ FORMAT = "ascertain-journal"
 """What the first record says, so that a record of another program is not taken for one of ours."""
 VERSION = 1
 """Grows when a record changes its meaning."""
+ALL_STATES = "all states"
+"""In place of a list of candidates: every state of the plant, each with the same weight."""
 START = "0" * 64
 """The hash before the first record: as long as every other, and the hash of nothing."""
 
@@ -44,7 +46,7 @@ def hash_records(records: Iterable[Mapping[str, Any]]) -> str:
     return reduce(hash_record, records, START)
 
 
-def commitment_record(settings: ObserverSettings, make_bank: Callable[[], Bank] | None) -> Record:
+def commitment_record(settings: ObserverSettings, make_bank: Callable[[], Bank | EvenBank] | None) -> Record:
     """What is fixed before the first fresh reading; together they determine the bank, which need not exist yet.
 
     A callable that compiles a bank says with `bank_data()` what determines it: the operation by its hash, the compiler
@@ -81,20 +83,22 @@ def verdict_record(verdict: Verdict, cause: Cause | None = None) -> Record:
     return record if cause is None else {**record, "cause": cause}
 
 
-def bank_data(bank: Bank) -> list[list[Any]]:
-    """Candidates with their weights, in ascending order of states."""
+def bank_data(bank: Bank | EvenBank) -> list[list[Any]] | str:
+    """Candidates with their weights, in ascending order of states; ALL_STATES for every state evenly."""
+    if isinstance(bank, EvenBank):
+        return ALL_STATES
     return [[state, str(weight)] for state, weight in sorted(zip(bank.states, bank.weights, strict=True))]
 
 
-def bank_hash(bank: Bank) -> str:
+def bank_hash(bank: Bank | EvenBank) -> str:
     """SHA-256 of a bank, in hexadecimal."""
     return sha256(canonical_bytes(bank_data(bank))).hexdigest()
 
 
-def scored_bank(settings: ObserverSettings, compiled: Bank) -> Bank:
-    """The bank that a fallback scores: what was compiled; with the policy reuse, its mixture with the nominal."""
-    if settings.policy != "reuse":
+def scored_bank(settings: ObserverSettings, compiled: Bank | EvenBank) -> Bank | EvenBank:
+    """The bank that a fallback scores: what was compiled; of a mixture with the nominal, that."""
+    if not settings.mixes:
         return compiled
     assert settings.nominal is not None
-    share = settings.nominal_share
-    return reuse_bank(settings.nominal, share, Fraction(1), lambda: scaled_bank(compiled, 1 - share)).completed()
+    share, listed = settings.nominal_share, listed_bank(compiled)
+    return reuse_bank(settings.nominal, share, Fraction(1), lambda: scaled_bank(listed, 1 - share)).completed()

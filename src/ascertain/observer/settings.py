@@ -15,14 +15,14 @@ from ascertain.evidence.trigger import REJECTION, AbstractTrigger
 from ascertain.evidence.worlds import AbstractWorld
 from ascertain.model.abstract import AbstractModel
 from ascertain.observer.probing import find_rule
-from ascertain.task.bank import Bank
+from ascertain.task.bank import Bank, EvenBank
 from ascertain.task.canonical import task_hash
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import Action, State
 
-PolicyName: TypeAlias = Literal["readwise", "eager", "staged", "reuse"]
+PolicyName: TypeAlias = Literal["readwise", "eager", "staged", "reuse", "incremental"]
 """When the fallback begins and on what it is scored: see `stages.py`."""
-POLICIES: tuple[PolicyName, ...] = ("readwise", "eager", "staged", "reuse")
+POLICIES: tuple[PolicyName, ...] = ("readwise", "eager", "staged", "reuse", "incremental")
 """As problem files and the command line write them, the default first; `stages.py` says what they do."""
 FORMAT = "ascertain-observer"
 """What settings in a commitment call themselves, so that they are not taken for another kind of file."""
@@ -103,6 +103,11 @@ class ObserverSettings(Shown):
             raise TaskError(f"the nominal {name!r} is not one of the hypotheses; list it, or name another nominal")
 
     @property
+    def mixes(self) -> bool:
+        """Whether nominal and bank are one mixture, scored on all readings with the whole of alpha."""
+        return self.policy in {"reuse", "incremental"}
+
+    @property
     def model(self) -> AbstractModel:
         return self.question.model
 
@@ -114,14 +119,15 @@ class ObserverSettings(Shown):
     def alpha_fallback(self) -> Fraction:
         return self.alpha - self.alpha_nominal
 
-    def make_world(self, bank: Bank, alpha: Fraction) -> AbstractWorld:
+    def make_world(self, bank: Bank | EvenBank, alpha: Fraction) -> AbstractWorld:
         """The question's world, with nothing beaten, and a bank to be scored at a risk."""
         return make_world(self.question, bank, alpha, self.doubts)
 
-    def make_trigger(self) -> AbstractTrigger[Any]:
-        """The trigger of a run that has a nominal."""
-        assert self.nominal is not None
-        return make_trigger(self.question, self.nominal, self.doubts)
+    def make_trigger(self, candidate: State | None = None) -> AbstractTrigger[Any]:
+        """What watches whether a candidate, the nominal if none is named, explains the readings."""
+        watched = self.nominal if candidate is None else candidate
+        assert watched is not None
+        return make_trigger(self.question, watched, self.doubts)
 
     def settings_data(self) -> dict[str, Any]:
         """The settings as plain data for the canonical form, rationals as text; the question by its hash."""

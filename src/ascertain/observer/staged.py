@@ -12,7 +12,7 @@ used again after a later one has gone on gets its own, replayed from its transcr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, final
@@ -21,13 +21,12 @@ from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import TaskError
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.worlds import NO_LABEL
-from ascertain.observer.banks import BankSource, list_hypotheses
+from ascertain.observer.banks import BankSource, MakeBank, list_hypotheses, spread_evenly
 from ascertain.observer.counters import Counters
 from ascertain.observer.risk_budget import RiskBudget
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stages import Acceptance, Event, StageName, Stages
 from ascertain.policy.verdict import Abstained, Verdict
-from ascertain.task.bank import Bank
 from ascertain.types import Action, Reading
 
 
@@ -48,7 +47,7 @@ Advice: TypeAlias = Act | Verdict
 class View:
     """For people to watch: the leading label, and how far the evidence against its strongest rival has come."""
 
-    stage: StageName
+    stage: str
     label: str | None
     """The label of the candidate that explains the readings best; None when there is none."""
     evidence_nats: float
@@ -188,22 +187,23 @@ class Observer(Shown):
         return self._run
 
 
-def start_observer(settings: ObserverSettings, make_bank: Callable[[], Bank] | None = None) -> Observer:
+def start_observer(settings: ObserverSettings, make_bank: MakeBank | None = None) -> Observer:
     """An observer before its first reading.
 
     `make_bank` compiles the bank to fall back on. It is called without arguments, so that it sees no reading; at most
     once; and only when a fallback begins (for the policy eager that is now). None: there is nothing to fall back on;
     the policies that cannot do without a bank take the hypotheses, evenly.
     """
-    if make_bank is None and settings.policy in {"eager", "reuse"}:
-        make_bank = list_hypotheses(settings.question)
+    if make_bank is None and (settings.policy == "eager" or settings.mixes):
+        eager, question = settings.policy == "eager", settings.question
+        make_bank = spread_evenly(question) if eager else list_hypotheses(question)
         if make_bank is None:
             bits = len(settings.model.bits)
             raise TaskError(
                 f"the policy {settings.policy!r} needs a bank, and the states of a plant of {bits} bits are too many "
                 "to list; give what compiles one, or a nominal and the policy readwise"
             )
-    source = None if make_bank is None else BankSource(make_bank)
+    source = None if make_bank is None else BankSource(make_bank, settings.policy == "incremental")
     return _observer(settings, source, _Run(Stages(settings, source)))
 
 

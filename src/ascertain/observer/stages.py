@@ -8,6 +8,8 @@ the bank is what was compiled. The policies differ in when the second stage begi
     staged      on formal rejection of the nominal, on the readings after that, with the rest of alpha
     readwise    as staged, or as soon as the trigger exceeds 1 + lambda after a reading
     reuse       as readwise, on all readings, with the whole of alpha: nominal and bank are one mixture
+    incremental as reuse, shell after shell: the next one is added when the best candidate so far no longer explains the
+                readings, by the same test as the nominal; every shell has a weight that was fixed by its number
 
 In all but eager the second stage also begins when the first has used up its own budget, if it has one.
 
@@ -36,14 +38,15 @@ from ascertain.observer.guard import Guard
 from ascertain.observer.risk_budget import RiskBudget
 from ascertain.observer.settings import ObserverSettings
 from ascertain.policy.verdict import Abstained, Certified, Verdict
-from ascertain.task.bank import Bank, nominal_bank, reuse_bank, weighted_bank
+from ascertain.task.bank import Bank, EvenBank, listed_bank, nominal_bank, reuse_bank
 from ascertain.types import Action, Reading, State
 
 StageName: TypeAlias = Literal["nominal", "fallback"]
 """Algorithm 1 of the paper has these two."""
-SwitchReason: TypeAlias = Literal["eager", "trigger", "rejection", "exhausted", "contradiction", "forbidden"]
+SwitchReason: TypeAlias = Literal["eager", "trigger", "rejection", "exhausted", "contradiction", "forbidden", "shell"]
 """Why a fallback began: at once; the trigger exceeded 1 + lambda; formal rejection; the nominal stage has used up its
-budget; the nominal cannot have shown what was read, or it beat all there is; no action is allowed on the nominal."""
+budget; the nominal cannot have shown what was read, or it beat all there is; no action is allowed on the nominal. And
+"shell": more of its bank was computed."""
 NOMINAL, FALLBACK, MIXTURE = "nominal", "fallback", "mixture"
 """The names of the shares of alpha."""
 
@@ -70,7 +73,7 @@ class Acceptance:
     share: str
     """The name of the share of alpha that was spent, and `alpha`, how much that is."""
     alpha: Fraction
-    bank: Bank
+    bank: Bank | EvenBank
     """The bank that was scored: of a mixture, the part that had been computed by then."""
     scored_from: int
     """The number of the first step, from 0, whose reading is scored; readings before it only move the bank along."""
@@ -110,7 +113,7 @@ class Stages:
     @property
     def share(self) -> str:
         """The name of the share that an answer would be made at now."""
-        return MIXTURE if self.settings.policy == "reuse" else self.stage
+        return MIXTURE if self.settings.mixes else self.stage
 
     def _first_world(self) -> AbstractWorld:
         settings, nominal = self.settings, self.settings.nominal
@@ -118,11 +121,12 @@ class Stages:
             return self._open_fallback("eager", settings.alpha)
         assert nominal is not None
         self._trigger = settings.make_trigger()
-        if settings.policy == "reuse":
+        if settings.mixes:
             self.guard.follow((nominal,))
             self.risk_budget = self.risk_budget.spend(MIXTURE, settings.alpha)
             share = settings.nominal_share
-            bank = reuse_bank(nominal, share, Fraction(1), lambda: scaled_bank(self._compile(), 1 - share))
+            bank = reuse_bank(nominal, share, Fraction(1), lambda: scaled_bank(listed_bank(self._compile()), 1 - share))
+            self._noted = bank
             return settings.make_world(bank, settings.alpha)
         self.guard.follow((nominal,) if self._source is None else settings.question.candidates)
         self.risk_budget = self.risk_budget.spend(NOMINAL, settings.alpha_nominal)
@@ -164,7 +168,7 @@ class Stages:
 
     def _settle(self) -> None:
         """Answer, change the stage, abstain or go on, as things stand after a step."""
-        verdict = self._reuse_verdict() if self.settings.policy == "reuse" else self.world.verdict()
+        verdict = self._mixture_verdict() if self.settings.mixes else self.world.verdict()
         why = self._why_switch(verdict)
         if why is not None and not self._budget_spent:
             verdict = self._switch(why)
@@ -187,7 +191,7 @@ class Stages:
 
     def _why_switch(self, verdict: Verdict | None) -> SwitchReason | None:
         """Why the nominal stage is over, in the policies where it is a stage of its own; None while it goes on."""
-        if self.stage == "fallback" or self.settings.policy == "reuse" or isinstance(verdict, Certified):
+        if self.stage == "fallback" or self.settings.mixes or isinstance(verdict, Certified):
             return None
         if isinstance(verdict, Abstained):
             return None if self.world.num_doubts > self.settings.doubts.limit else "contradiction"
@@ -203,21 +207,38 @@ class Stages:
         limit = self.settings.nominal_budget
         return "exhausted" if limit is not None and len(self.steps) >= limit and self._source is not None else None
 
-    def _reuse_verdict(self) -> Verdict | None:
-        """The mixture's verdict. Its later part is computed when the nominal can no longer explain the readings, or
-        when the trigger says so; it is scored on all readings, so that even a spent budget does not come too late."""
-        verdict = self.world.verdict()
-        if self.stage == "nominal" and self.world.evidence.bank.later is None:
-            self._enter("contradiction")
+    def _mixture_verdict(self) -> Verdict | None:
+        """The mixture's verdict. Later parts are computed when what is there no longer explains the readings, or when
+        the trigger says so; they are scored on all readings, so that even a spent budget does not come too late."""
+        verdict, why = self.world.verdict(), None
+        if self.stage == "nominal" and self.world.evidence.bank is not self._noted:
+            why = "contradiction"
         elif self.stage == "nominal" and verdict is None and (why := self._why_trigger()) is not None:
             self.world.complete_bank()
-            self._enter(why)
             verdict = self.world.verdict()
+        if why is not None:
+            self._leave_nominal()
+        while self.stage == "fallback" and verdict is None and self._wants_shell():
+            self.world.complete_bank()
+            verdict = self.world.verdict()
+        if self.stage == "fallback" and self.world.evidence.bank is not self._noted:
+            self._note_bank(why or "shell")
         return verdict
+
+    def _wants_shell(self) -> bool:
+        """Whether there is more to compute, and the best candidate so far fails as the nominal would have failed."""
+        if self.world.evidence.bank.later is None:
+            return False
+        if self._budget_spent or not self.settings.model.is_total:
+            return True  # the last chance; or a candidate may lack what was done, so that it cannot be followed alone
+        trigger = self.settings.make_trigger(self.world.evidence.leader()[0])
+        for step in self.steps:
+            trigger.take(step)
+        return trigger.exceeds(1 + self.settings.threshold)
 
     def _switch(self, why: SwitchReason) -> Verdict | None:
         """Begin the fallback, if there is something to fall back on."""
-        if self.settings.policy == "reuse":
+        if self.settings.mixes:
             self.world.complete_bank()
             self._enter(why)
         elif self._source is None:
@@ -236,22 +257,31 @@ class Stages:
         world = self.settings.make_world(bank, alpha)
         for step in self.steps:
             world.take(step if scores_all else Step(step.action, None, step.certain))
+        self.world = world
         self._enter(why)
         return world
 
     def _enter(self, why: SwitchReason) -> None:
+        self._leave_nominal()
+        self._note_bank(why)
+
+    def _leave_nominal(self) -> None:
         self.stage, self._trigger = "fallback", None
         self.guard.follow(None)
+
+    def _note_bank(self, why: SwitchReason) -> None:
+        """The bank is another one from now on."""
+        self._noted = self.world.evidence.bank
         self.events.append(Event("fallback", len(self.steps), self._num_readings, why))
 
-    def _compile(self) -> Bank:
+    def _compile(self) -> Bank | EvenBank:
         """The bank. Once readings have been taken, what goes wrong with it ends the run; before, it is raised."""
         if self._source is None:
             raise TaskError(f"the policy {self.settings.policy!r} needs a bank")
         try:
             bank = self._source.bank()
-            if max(bank.states) >= self.settings.question.num_candidates:
-                raise TaskError(f"the bank lists state {max(bank.states)}, which the model does not have")
+            if bank.largest >= self.settings.question.num_candidates:
+                raise TaskError(f"the bank lists state {bank.largest}, which the model does not have")
         except AscertainError as error:
             if not self.steps:
                 raise
@@ -259,14 +289,13 @@ class Stages:
         return bank
 
     def _accept(self, label: str) -> None:
-        bank = self.world.evidence.bank
         self.risk_budget = self.risk_budget.accept(self.share)
         self.acceptance = Acceptance(
             label=label,
             current=self.world.current_state(),
             share=self.share,
             alpha=self.risk_budget.amount(self.share),
-            bank=Bank(bank.states, bank.weights),
+            bank=self.world.evidence.bank.computed(),
             scored_from=self._scored_from,
             transcript=tuple(self.steps),
         )
@@ -299,8 +328,10 @@ class BankFailure(AscertainError):
 
 
 def scaled_bank(bank: Bank, factor: Fraction) -> Bank:
-    """The bank with every weight multiplied by a factor fixed beforehand."""
-    return weighted_bank({z: factor * w for z, w in zip(bank.states, bank.weights, strict=True)})
+    """The bank with every weight, also of what comes later, multiplied by a factor fixed beforehand."""
+    later = bank.later
+    rest = None if later is None else lambda: scaled_bank(later(), factor)
+    return Bank(bank.states, tuple(factor * w for w in bank.weights), rest)
 
 
 def _steps_of(world: AbstractWorld) -> tuple[int, int, int]:

@@ -6,12 +6,16 @@ question at its risks -> quotient -> lower bounds and policies -> the hardest pa
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any, final
 
+from ascertain.bounds.capacity import bound_by_capacity, bound_by_one_reading
 from ascertain.bounds.divergence import round_value
 from ascertain.bounds.information import PairwiseBound, bound_by_information
 from ascertain.bounds.pairs import bound_by_pairs
@@ -23,9 +27,12 @@ from ascertain.certificate.claims.within_risk import within_risk_claim
 from ascertain.certificate.solution import solution_claims
 from ascertain.certificate.write import write_certificate
 from ascertain.drawing.shown import Listing, Shown
+from ascertain.drawing.tree import write_tree
 from ascertain.errors import CertificateError, LimitError, TaskError
 from ascertain.pipeline import Tell, ignore
+from ascertain.pipeline.certified import Certified, claim_prices, read_certified
 from ascertain.pipeline.certify import certify
+from ascertain.planning.exported import Controller, export_policy
 from ascertain.planning.factors import find_factors
 from ascertain.planning.hardest_pair import (
     HardestPair,
@@ -33,6 +40,9 @@ from ascertain.planning.hardest_pair import (
     explain_information,
     explain_pairs,
 )
+from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
+from ascertain.planning.policy_file import write_policy
+from ascertain.planning.policy_forms import policy_data
 from ascertain.planning.two_sided import TwoSidedBounds, Values, bound_both_sides
 from ascertain.policy.chain import follow
 from ascertain.problem.problem import Problem, find_question
@@ -64,7 +74,7 @@ class Bounds(Shown):
     """The largest lower bound."""
     upper_by_method: Values = field(default_factory=dict[str, Fraction | None])
     upper: Fraction | None = None
-    """The least certified cost."""
+    """The least cost of a policy that keeps to the risks, exact or rounded upwards."""
     risk: tuple[Fraction, Fraction] | None = None
     """How probable a wrong answer and an abstention of the policy are at most."""
     hardest: HardestPair | None = None
@@ -73,8 +83,12 @@ class Bounds(Shown):
     certificate: dict[str, Any] | None = None
     verdict: Verdict | None = None
     """What the checker says of the certificate."""
+    certified: Certified | None = None
+    """What the certificate proves of both sides, where the checker has verified it."""
     remarks: tuple[str, ...] = ()
-    """What could not be certified, and why."""
+    """Which methods met which limit, and what could not be certified, and why."""
+    stopped_by: str | None = None
+    """"time" or "interrupt" where the search ended before all methods were done; both sides hold all the same."""
 
     def shown(self) -> Mapping[str, object]:
         lower = "infinite" if self.is_infinite else self.best
@@ -119,8 +133,58 @@ class Bounds(Shown):
             "ratio": _text(self.ratio),
             "risk": None if self.risk is None else {"wrong": _text(self.risk[0]), "abstain": _text(self.risk[1])},
             "hardest": None if self.hardest is None else self.hardest.facts(),
+            "policy": self._policy_data(),
             "certificate": None if self.verdict is None else str(self.verdict),
+            "remarks": list(self.remarks),
+            "stopped_by": self.stopped_by,
+            "certified": self.certified_facts(),
         }
+
+    def certified_facts(self) -> dict[str, Any] | None:
+        """By row what of it the certificate proves, null where nothing; None where there is no verified certificate."""
+        sure = self.certified
+        if sure is None:
+            return None
+        rows = [(name, sure.covers(name, value)) for name, value in (*self.lower.items(), ("best", self.best))]
+        return {
+            "lower": {
+                name: None if not covered else "inf" if value is None else str(round_value(value))
+                for name, (covered, value) in rows
+            },
+            "upper": _text(sure.upper),
+            "upper_by_method": {name: _text(self.certified_upper(name)) for name in self.upper_by_method},
+            "ratio": _text(sure.ratio),
+        }
+
+    def certified_upper(self, name: str) -> Fraction | None:
+        """What the certificate proves of the policy that a method has found: the one that attains `upper`."""
+        value = self.upper_by_method.get(name)
+        is_best = value is not None and value == self.upper
+        return self.certified.upper if self.certified is not None and is_best else None
+
+    @cached_property
+    def controller(self) -> Controller | None:
+        """The policy that attains `upper` as a thing to save, draw, simulate and run; None where there is none."""
+        return None if self.policy is None else export_policy(self.question, self.policy)
+
+    def write_policy(self, path: str | Path) -> Path:
+        """Write the policy file; `docs/policies.md` describes it."""
+        return write_policy(path, self._need_controller(path))
+
+    def draw_policy(self, path: str | Path, title: str = "Policy") -> None:
+        """Draw the policy: a page (.html), a picture (.svg), Graphviz text (.dot) or plain text (.txt)."""
+        write_tree(path, self._need_controller(path).outline(), title)
+
+    def _policy_data(self) -> dict[str, Any] | None:
+        """The policy as plain data; None where there is none, or where it is too large to be listed."""
+        with suppress(LimitError):
+            return None if self.controller is None else policy_data(self.controller)
+        return None
+
+    def _need_controller(self, path: str | Path) -> Controller:
+        if self.controller is None:
+            raise TaskError(f"{path}: no policy was found, so that there is none to write")
+        return self.controller
 
     def write_certificate(self, path: str | Path) -> tuple[Path, Path]:
         """Write NAME.json and NAME.task.json; returns both paths."""
@@ -148,37 +212,50 @@ def bound(
     beta: Fraction | int | str | None = None,
     *,
     certified: bool = False,
+    time_limit: float | None = None,
     tell: Tell = ignore,
 ) -> Bounds:
     """Find all that is known about what the question costs at these risks; those that are not given are its own.
 
     `question` is a task, a question about a Boolean plant, a problem, or the name of a problem file. With `certified`
-    what can be proved to a stranger is put into a certificate and checked. `tell` hears what is being done.
+    what can be proved to a stranger is put into a certificate and checked. The search ends after about `time_limit`
+    seconds, or when it is interrupted, with the best of both sides so far. `tell` hears what is being done, and how far
+    both sides are.
     """
+    limits = DEFAULT_LIMITS if time_limit is None else replace(DEFAULT_LIMITS, until=time.monotonic() + time_limit)
     risks = {"alpha": _read_risk("alpha", alpha, zero=False), "beta": _read_risk("beta", beta, zero=True)}
-    question, _ = find_question(question, _choose_question)
+    question, _ = find_question(question, choose_question)
     question = replace(question, **{name: risk for name, risk in risks.items() if risk is not None})
     if 2 * question.alpha + question.beta >= 1:
         nothing = {"pairwise": Fraction(0), "program": Fraction(0)}
         found = Bounds(question, vacuous=True, lower=nothing, best=Fraction(0))
-        return replace(found, remarks=("the bounds are vacuous, so that there is nothing to certify",))
+        why = "the bounds are vacuous, so that there is nothing to certify"
+        return replace(found, remarks=(why,) if certified else ())
     _check_risks(question)
     # Without a list of states there is neither a quotient to bound nor a task that certificates speak of.
     if isinstance(question, PlantTask):
-        found = _bound_plant(question)
-        return replace(found, remarks=("a question about a plant that is not enumerated has no certificate",))
+        found = _bound_plant(question, limits)
+        why = "a question about a plant that is not enumerated has no certificate"
+        return replace(found, remarks=(why,) if certified else ())
     quotient = take_quotient(question)
-    found, pairwise = _bound_task(question, quotient, tell)
+    found, pairwise, both = _bound_task(question, quotient, limits, tell)
     if not certified:
         return found
     tell("certifying")
-    claims, remarks = _list_claims(found, quotient, pairwise)
+    claims, remarks = _list_claims(found, quotient, pairwise, both)
     certificate, verdict = certify(question, claims) if claims else (None, None)
-    return replace(found, certificate=certificate, verdict=verdict, remarks=tuple(remarks))
+    proved = read_certified(question, claims) if verdict is not None and verdict.exit_code == 0 else None
+    told = (*found.remarks, *remarks)
+    return replace(found, certificate=certificate, verdict=verdict, certified=proved, remarks=told)
 
 
-def bound_around(found: Bounds, progress: Callable[[int, int], None] | None = None) -> list[Bounds]:
-    """The same question at other alphas, the asked one among them, as far as it stays one; none where alpha is 0."""
+def bound_around(
+    found: Bounds, progress: Callable[[int, int], None] | None = None, time_limit: float | None = None
+) -> list[Bounds]:
+    """The same question at other alphas, the asked one among them, as far as it stays one; none where alpha is 0.
+
+    `time_limit` is for each of them.
+    """
     question = found.question
     risks = [question.alpha * Fraction(10) ** power for power in POWERS if question.alpha]
     risks = [risk for risk in risks if 2 * risk + question.beta < 1]
@@ -186,7 +263,7 @@ def bound_around(found: Bounds, progress: Callable[[int, int], None] | None = No
     for k, risk in enumerate(risks):
         if progress is not None:
             progress(k, len(risks))
-        points.append(found if risk == question.alpha else bound(replace(question, alpha=risk)))
+        points.append(found if risk == question.alpha else bound(replace(question, alpha=risk), time_limit=time_limit))
     return points
 
 
@@ -199,14 +276,14 @@ def _read_risk(name: str, given: Fraction | int | str | None, *, zero: bool) -> 
     return risk
 
 
-def _choose_question(problem: Problem) -> Task | PlantTask:
+def choose_question(problem: Problem) -> Task | PlantTask:
     """The question of a problem: through the factors of a plant where it has them, else with its states listed."""
     question = problem.require_machine().question
     if isinstance(question, PlantTask):  # only gates have factors
         try:
             factored = find_factors(question) is not None and question.model.is_noisy
         except LimitError:
-            if problem.listed is None:
+            if problem.listed is None and question.about != "start":
                 raise
             factored = False
         if factored or problem.listed is None:
@@ -224,28 +301,43 @@ def _check_risks(question: Task | PlantTask) -> None:
             )
 
 
-def _bound_task(task: Task, quotient: Quotient, tell: Tell) -> tuple[Bounds, PairwiseBound | None]:
-    """Both sides of a task, and the pairwise bound of its quotient where nothing is obstructed."""
-    found, reduced = bound_both_sides(task, tell=tell), quotient.reduced
+def _bound_task(
+    task: Task, quotient: Quotient, limits: SearchLimits, tell: Tell
+) -> tuple[Bounds, PairwiseBound | None, TwoSidedBounds]:
+    """Both sides of a task, the pairwise bound of its quotient unless that is obstructed, and what proves the rest."""
+    found, reduced = bound_both_sides(task, limits=limits, tell=tell), quotient.reduced
     if found.obstruction is not None:
         witness = found.obstruction
         hardest = HardestPair(witness.names, witness.labels, witness.sentence)
         infinite: Values = {"pairwise": None, "program": None}
-        return Bounds(task, obstruction=witness, lower=infinite, hardest=hardest), None
-    pairwise = found.pairwise or bound_by_information(reduced)
-    program = found.program or bound_by_program(reduced, pairwise=pairwise)
-    hardest = explain_information(reduced, pairwise)
-    if not reduced.model.is_noisy:
-        hardest = explain_pairs(reduced, bound_by_pairs(reduced))
-    lower = {"pairwise": pairwise.value, "program": program.value, **found.lower_by_method}
-    return _gather(task, found, lower, hardest), pairwise
+        return Bounds(task, obstruction=witness, lower=infinite, hardest=hardest), None, found
+    lower, remarks, hardest = dict(found.lower_by_method), list(found.remarks), None
+    pairwise, program = found.pairwise, found.program
+    # Without noise the optimum needs none of these, and a limit of one of them does not take it down.
+    try:
+        pairwise = pairwise or bound_by_information(reduced)
+        hardest = explain_information(reduced, pairwise)
+        if not reduced.model.is_noisy:
+            program = bound_by_program(reduced, pairwise=pairwise)
+            hardest = explain_pairs(reduced, bound_by_pairs(reduced))
+    except LimitError as reason:
+        remarks.append(str(reason))
+    lower |= {} if pairwise is None else {"pairwise": pairwise.value}
+    lower |= {} if program is None else {"program": program.value}
+    return replace(_gather(task, found, lower, hardest), remarks=tuple(remarks)), pairwise, found
 
 
-def _bound_plant(question: PlantTask) -> Bounds:
-    """Both sides of a question about a plant that is not enumerated."""
-    factors = find_factors(question)
+def _bound_plant(question: PlantTask, limits: SearchLimits) -> Bounds:
+    """Both sides of a question about a plant that is not enumerated; the lower one alone where commands move bits."""
+    try:
+        factors = find_factors(question)
+    except LimitError:
+        if question.about != "start":
+            raise
+        pairwise, capacity = bound_by_one_reading(question), bound_by_capacity(question).value
+        return Bounds(question, lower={"pairwise": pairwise, "capacity": capacity}, best=max(pairwise, capacity))
     hardest = None if factors is None else explain_factors(question, factors)
-    found = bound_both_sides(question)
+    found = bound_both_sides(question, limits=limits)
     return _gather(question, found, {"pairwise": None, "program": None, **found.lower_by_method}, hardest)
 
 
@@ -260,17 +352,21 @@ def _gather(question: Task | PlantTask, found: TwoSidedBounds, lower: Values, ha
         risk=found.risk,
         hardest=hardest,
         policy=found.policy,
+        remarks=found.remarks,
+        stopped_by=found.stopped_by,
     )
 
 
 def _list_claims(
-    bounds: Bounds, quotient: Quotient, pairwise: PairwiseBound | None
+    bounds: Bounds, quotient: Quotient, pairwise: PairwiseBound | None, both: TwoSidedBounds
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """What can be certified of these bounds, and a remark for each side that cannot."""
     task = quotient.task
     if bounds.obstruction is not None or pairwise is None:
         return [obstruction_claim(task, *bounds.obstruction.pair)] if bounds.obstruction else [], []
     claims, remarks = _claim_lower(quotient, pairwise)
+    priced, unproved = claim_prices(both, quotient, claims)
+    claims, remarks = [*claims, *priced], [*remarks, *unproved]
     if not task.model.is_noisy:
         claims += solution_claims(solve(task), [Fraction(1)] * task.num_hypotheses)
     elif bounds.policy is None:

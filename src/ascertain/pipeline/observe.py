@@ -7,32 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeAlias, final
+from typing import Any, TypeAlias, cast, final
 
 from ascertain.bank.calibration_file import Calibration
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import KeptShells
+from ascertain.certificate.claims.followed import followed_claim
 from ascertain.certificate.claims.run import run_claim
 from ascertain.certificate.write import write_certificate
 from ascertain.drawing.shown import Listing, Shown
-from ascertain.errors import FileError, PlantFault, TaskError
+from ascertain.errors import FileError, LimitError, PlantFault, TaskError, did_you_mean
 from ascertain.live.deadline import Deadline, as_deadline
 from ascertain.live.faults import FaultPolicy, Heard, fault_kind
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
-from ascertain.live.resume import Resumed, begin_run, committed_probing
+from ascertain.live.resume import Resumed, begin_controlled, begin_run, committed_probing
 from ascertain.live.session import Run, resume_plant, run_session
 from ascertain.live.speculation import SpeculativeBank
+from ascertain.observer.abstract import AbstractObserver
 from ascertain.observer.banks import OperationBank
-from ascertain.observer.settings import PolicyName
-from ascertain.observer.staged import Observer, View
+from ascertain.observer.settings import POLICIES, PolicyName
+from ascertain.observer.staged import View
 from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.certify import certify
+from ascertain.pipeline.control import CERTIFIED, PLAN_TIME, Control, choose_control, prove_control
 from ascertain.plant.abstract import AbstractPlant, as_plant, check_identity
 from ascertain.plant.replayed import ReplayedPlant
 from ascertain.plant.simulated import SimulatedPlant
@@ -78,6 +82,10 @@ class Observed(Shown):
     """What the checker says of the certificate; None where none was written."""
     shells: KeptShells | None = None
     """How many shells the bank keeps, and what says so; None where no operation went before."""
+    generalised_cost: Fraction | None = None
+    """What actions and computation cost together; None where the problem does not price computation."""
+    control: Control | None = None
+    """The policy that was followed; None where evidence was collected."""
 
     def shown(self) -> Mapping[str, object]:
         truth = {"truth": self.truth, "right": self.right, "certificate": self.certificate}
@@ -107,6 +115,7 @@ class Observed(Shown):
             "cost": fraction_text(counters.cost),
             "alpha": fraction_text(observer.settings.alpha),
             "policy": observer.settings.policy,
+            "controller": None if self.control is None else self.control.facts(),
             "stage": observer.stage,
             "shells": None if self.shells is None else self.shells.facts(),
             "events": [asdict(event) for event in observer.events],
@@ -121,6 +130,7 @@ class Observed(Shown):
             "plant": self.plant,
             **({} if self.truth is None else {"truth": self.truth, "right": self.right}),
             "certificate": self.certificate,
+            **({} if self.generalised_cost is None else {"generalised_cost": fraction_text(self.generalised_cost)}),
         }
 
 
@@ -130,7 +140,8 @@ def observe(
     *,
     nominal: str | None = None,
     operation: Operation | None = None,
-    policy: PolicyName | None = None,
+    policy: PolicyName | str | Path | None = None,
+    plan_time: float = PLAN_TIME,
     alpha: Fraction | int | str | None = None,
     probing: str | None = None,
     budget: int | None = None,
@@ -159,6 +170,11 @@ def observe(
     `shells` are kept, or as many as a calibration says; without either, all. With a `journal` the run outlives a crash,
     and `resume` goes on where it ends. An answer is certified in the file `certificate`.
 
+    `policy` is "eager", "staged", "readwise" or "reuse", which collect evidence; a policy file, which is followed; or
+    "certified": the best policy that is found in `plan_time` seconds, whose risk is proved before the first action.
+    Without one, a noisy question of few hypotheses that has both risks, and about which nothing else is said, is
+    settled by a certified policy if one is found; `note` hears which it is.
+
     A plant may take `timeout` seconds to answer and is asked again `retries` times where that is safe; with `strict`
     the first missing reading ends in an abstention. A plant of another name than `identity` is refused. `approve` is
     asked before each action, `ask` for the readings of a plant that a person plays, `watch` is shown every step, and
@@ -176,29 +192,49 @@ def observe(
     limit = as_deadline(posed.observe.deadline if deadline is None else deadline)
     with ExitStack() as stack:
         resumed = stack.enter_context(Journal(journal)) if resume and journal is not None else None
-        committed = None if resumed is None else committed_probing(resumed.records, posed.question)
-        settings, make_bank = pose_observer(
+        control = choose_control(
             posed,
-            nominal=nominal,
-            operation=operation,
-            policy=policy,
+            policy,
             alpha=alpha,
-            probing=probing or posed.observe.probing or committed,
             budget=budget,
-            shells=shells,
+            decided=nominal is not None or operation is not None or probing is not None or resume,
+            recorded=resumed.records[0] if resumed is not None and resumed.records else None,
+            seconds=plan_time,
+            tell=note,
         )
-        kept = make_bank.kept if isinstance(make_bank, OperationBank) else None
-        for warning in _list_warnings(settings.question):
+        kept = background = None
+        if control is None:
+            committed = None if resumed is None else committed_probing(resumed.records, posed.question)
+            settings, make_bank = pose_observer(
+                posed,
+                nominal=nominal,
+                operation=operation,
+                policy=_evidence_policy(policy),
+                alpha=alpha,
+                probing=probing or posed.observe.probing or committed,
+                budget=budget,
+                shells=shells,
+            )
+            kept = make_bank.kept if isinstance(make_bank, OperationBank) else None
+            question = settings.question
+            if speculate and settings.policy == "incremental":
+                note("nothing is speculated on: the policy incremental compiles shells one by one, as they are wanted")
+            elif speculate and isinstance(make_bank, OperationBank):
+                make_bank = background = stack.enter_context(SpeculativeBank(make_bank))
+            elif speculate:
+                note("there is nothing to speculate on: the problem has no operation whose bank is to be compiled")
+            begin = partial(begin_run, settings=settings, make_bank=make_bank)
+        else:
+            question = control.settings.question
+            posed = replace(posed, question=question)
+            note(control.sentence)
+            begin = partial(begin_controlled, settings=control.settings)
+        for warning in _list_warnings(question):
             note(warning)
-        background = None
-        if speculate and isinstance(make_bank, OperationBank):
-            make_bank = background = stack.enter_context(SpeculativeBank(make_bank))
-        elif speculate:
-            note("there is nothing to speculate on: the problem has no operation whose bank would have to be compiled")
         recorder = resumed or Notebook()
         if journal is not None and not (resume or dry_run):
             recorder = stack.enter_context(Journal(journal))
-        begun = begin_run(recorder, settings, make_bank, resume=resume, deadline=limit)
+        begun = begin(recorder, resume=resume, deadline=limit)
         if limit.is_over and begun.observer.verdict is None:
             begun = begun.out_of_time(limit)
         if background is not None and not dry_run and begun.may_fall_back:
@@ -229,9 +265,10 @@ def observe(
             policy=FaultPolicy(retries, strict),
             deadline=limit,
         )
-        checked = None if certificate is None else _certify(certificate, run, recorder, note)
+        checked = None if certificate is None else _certify(certificate, run, recorder, control, note)
     truth, right = _compare(run, device)
-    return Observed(run, None if device is None else device.name, truth, right, checked, kept)
+    priced = run.observer.counters.generalised_cost(**posed.prices) if posed.prices else None
+    return Observed(run, None if device is None else device.name, truth, right, checked, kept, priced, control)
 
 
 def _list_warnings(question: AbstractQuestion) -> list[str]:
@@ -262,7 +299,7 @@ def _name_run(recorder: Journal | Notebook) -> str:
     return sha256(str(recorder.path).encode()).hexdigest()[:16] if isinstance(recorder, Journal) else token_hex(8)
 
 
-def _look(observer: Observer, heard: Heard | None) -> Moment:
+def _look(observer: AbstractObserver, heard: Heard | None) -> Moment:
     """What is shown of a step."""
     if heard is None:
         return Moment(None, observer.view)
@@ -283,12 +320,30 @@ def _compare(run: Run, plant: AbstractPlant | None) -> tuple[str | None, bool | 
     return question.name_start(plant.start), right
 
 
-def _certify(path: str | Path, run: Run, recorder: Journal | Notebook, note: Tell) -> str | None:
+def _certify(
+    path: str | Path, run: Run, recorder: Journal | Notebook, control: Control | None, note: Tell
+) -> str | None:
     """Write the certificate of an answer; what the checker says of it."""
     question, acceptance = run.observer.settings.question, run.observer.acceptance
-    if acceptance is None:
+    if not isinstance(run.verdict, Certified):
         note("no certificate is written: only an answer is certified")
         return None
-    claim = run_claim(question, acceptance, recorder.records)
+    if control is None:
+        claim = run_claim(question, acceptance, recorder.records)
+    else:
+        try:
+            claim = followed_claim(question, prove_control(control), run.observer.transcript, recorder.records)
+        except LimitError as reason:
+            note(f"no certificate is written: {reason}")
+            return None
     write_certificate(path, question, [claim])
     return str(certify(question, [claim])[1])
+
+
+def _evidence_policy(policy: str | Path | None) -> PolicyName | None:
+    """The policy that collects evidence; one that is not known is refused by the settings, with what is known."""
+    if policy is not None and policy not in POLICIES:
+        hint = did_you_mean(str(policy), (*POLICIES, CERTIFIED))
+        known = f"{', '.join(POLICIES)}, {CERTIFIED}, or a policy file"
+        raise TaskError(f"policy: {str(policy)!r} is not known{hint}; {known}")
+    return cast("PolicyName | None", policy)

@@ -18,15 +18,15 @@ from typing import Any, cast, final
 
 from ascertain.errors import FileError, TaskError
 from ascertain.live.walk import Walk, walk_policy
-from ascertain.model.files.json_text import decode_or_refuse
-from ascertain.model.files.text import read_text
 from ascertain.pipeline.bound import bound
 from ascertain.pipeline.settle import settle
+from ascertain.planning.exported import Controller, export_policy
+from ascertain.planning.policy_file import read_policy
 from ascertain.plant.simulated import SimulatedPlant
-from ascertain.policy.plain import parse_policy
 from ascertain.policy.policy import AbstractPolicy
 from ascertain.policy.verdict import Abstained, Certified
-from ascertain.problem.problem import Problem, find_question
+from ascertain.problem.problem import Problem, as_problem
+from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
 
 MAX_WALKS = 1000
@@ -137,27 +137,28 @@ class SimulatedRuns:
 
 
 def simulate(
-    task: Task | Problem | str | Path,
-    policy: AbstractPolicy[Any] | str | Path | None = None,
+    task: Task | PlantTask | Problem | str | Path,
+    policy: AbstractPolicy[Any] | Controller | str | Path | None = None,
     *,
     state: str | None = None,
     seed: int = 0,
 ) -> Simulated:
     """Walk a policy on a plant that begins in `state`, or on one for each hypothesis in turn.
 
-    `policy` is a policy, or the file that `ascertain solve --json` wrote; without one it is looked for: the cheapest
-    without noise, the best that `bound` certifies with noise. Noisy readings are drawn with `seed`.
+    `policy` is a policy, or a policy file (`planning/policy_file.py`; `ascertain solve --json` writes one too); without
+    one it is looked for: the cheapest without noise, the best that `bound` certifies with noise. Noisy readings are
+    drawn with `seed`.
     """
     posed = _pose(task, policy)
-    starts: list[int] = posed.task.state[:MAX_WALKS].tolist()
+    starts = [posed.task.start_of(h) for h in range(min(posed.task.num_hypotheses, MAX_WALKS))]
     if state is not None:
         starts = [posed.task.model.state_named(state, "--state")]
     return Simulated(tuple(posed.walk(start, seed) for start in starts))
 
 
 def simulate_runs(
-    task: Task | Problem | str | Path,
-    policy: AbstractPolicy[Any] | str | Path | None = None,
+    task: Task | PlantTask | Problem | str | Path,
+    policy: AbstractPolicy[Any] | Controller | str | Path | None = None,
     *,
     runs: int,
     state: str | None = None,
@@ -173,14 +174,13 @@ def simulate_runs(
     if not 1 <= runs <= MAX_RUNS:
         raise TaskError(f"--runs: {runs} is not understood; write a number from 1 to {MAX_RUNS}")
     posed = _pose(task, policy)
-    states: list[int] = posed.task.state.tolist()
     reached = list(accumulate(map(float, posed.weights)))
     costs: Counter[Fraction] = Counter()
     wrong = abstained = 0
     start = None if state is None else posed.task.model.state_named(state, "--state")
     for k in range(runs):
         chance = random.Random(f"run {k} of {seed}")  # noqa: S311  a simulation must be repeatable, not secret
-        drawn = states[bisect(reached, chance.random() * reached[-1])] if start is None else start
+        drawn = posed.draw(chance, reached) if start is None else start
         done = posed.walk(drawn, chance.getrandbits(63))
         costs[done.walk.cost] += 1
         wrong += done.right is False
@@ -193,52 +193,69 @@ def simulate_runs(
 @final
 @dataclass(frozen=True)
 class _Posed:
-    """A task, a policy for it, how likely each hypothesis is, and what a misfit between the first two is called."""
+    """A question, a policy for it, how likely each hypothesis is, and what a misfit between the first two is called."""
 
-    task: Task
+    task: Task | PlantTask
     policy: AbstractPolicy[Any]
     weights: tuple[Fraction, ...]
+    """Empty where hypotheses are too many to be weighed: then all are alike."""
     misfit: str | None
+    label: Callable[[int], str] | None = None
+
+    def draw(self, chance: random.Random, reached: list[float]) -> int:
+        """The state that a hypothesis begins in, drawn by the weights, whose sums are given."""
+        if not reached:
+            return self.task.start_of(chance.randrange(self.task.num_hypotheses))
+        return self.task.start_of(bisect(reached, chance.random() * reached[-1]))
 
     def walk(self, start: int, seed: int) -> SimulatedWalk:
         try:
-            return _walk(self.task, self.policy, start, seed)
+            return self._walk(start, seed)
         except TaskError as reason:
             if self.misfit is None:
                 raise
             raise FileError(self.misfit.format(reason)) from None
 
+    def _walk(self, start: int, seed: int) -> SimulatedWalk:
+        plant = SimulatedPlant(self.task.model, start, seed)
+        walk = walk_policy(self.task, self.policy, plant, self.label)
+        truths = self.task.true_labels(start, plant.state)
+        right = walk.verdict.label in truths if isinstance(walk.verdict, Certified) and truths else None
+        return SimulatedWalk(self.task.model.name_state(start), walk, right)
 
-def _pose(task: Task | Problem | str | Path, policy: AbstractPolicy[Any] | str | Path | None) -> _Posed:
-    task, problem = find_question(task, lambda problem: problem.task)
-    where = "this task" if problem is None else str(problem.path)
-    weights = (Fraction(1),) * task.num_hypotheses if problem is None else problem.weights
+
+def _pose(
+    task: Task | PlantTask | Problem | str | Path, policy: AbstractPolicy[Any] | Controller | str | Path | None
+) -> _Posed:
+    problem = as_problem(task)
+    misfit = None
     if isinstance(policy, str | Path):
-        plan = read_policy_file(Path(policy), task)
-        return _Posed(task, plan, weights, f"{policy}: {{}}; it is not a policy for {where}")
-    return _Posed(task, _find_policy(task, where) if policy is None else policy, weights, None)
+        misfit = f"{policy}: {{}}; it is not a policy for {problem.path}"
+        policy = read_policy(policy, list_questions(problem))
+    elif policy is None:
+        policy = _find_policy(problem.task, str(problem.path))
+    if isinstance(policy, Controller):
+        weights = _weigh(problem, policy.question)
+        return _Posed(policy.question, policy.policy, weights, misfit, policy.label)
+    return _Posed(problem.task, policy, _weigh(problem, problem.task), None)
 
 
-def _find_policy(task: Task, where: str) -> AbstractPolicy[Any]:
+def list_questions(problem: Problem) -> list[Task | PlantTask]:
+    """The questions that a policy file may be about: the one with its states listed last, where it can be put so."""
+    posed = [problem.require_machine().question, problem.listed]
+    return cast("list[Task | PlantTask]", list(dict.fromkeys(q for q in posed if q is not None)))
+
+
+def _weigh(problem: Problem, question: Task | PlantTask) -> tuple[Fraction, ...]:
+    """The weights of the hypotheses, all alike where nothing is said; none where they are not listed."""
+    if question.model.listed is None:
+        return ()
+    return problem.weights or (Fraction(1),) * question.num_hypotheses
+
+
+def _find_policy(task: Task | PlantTask, where: str) -> Controller:
     """The best policy that is known for a task."""
-    found = bound(task).policy if task.model.is_noisy else settle(task, prove="never").policy
+    found = bound(task).policy if task.model.is_noisy else settle(cast("Task", task), prove="never").policy
     if found is None:
         raise TaskError(f"{where}: no policy is found that settles the question, so there is nothing to simulate")
-    return found
-
-
-def _walk(task: Task, policy: AbstractPolicy[Any], start: int, seed: int) -> SimulatedWalk:
-    plant = SimulatedPlant(task.model, start, seed)
-    walk = walk_policy(task, policy, plant)
-    truths = task.true_labels(start, plant.state)
-    right = walk.verdict.label in truths if isinstance(walk.verdict, Certified) and truths else None
-    return SimulatedWalk(task.model.states[start], walk, right)
-
-
-def read_policy_file(path: Path, task: Task) -> AbstractPolicy[Any]:
-    """The policy of a file: by itself, or within what `ascertain solve --json` prints."""
-    data = decode_or_refuse(read_text(path), str(path), "what `ascertain solve --json` prints is needed")
-    policy: Any = cast("dict[str, Any]", data).get("policy", data) if isinstance(data, dict) else data
-    if policy is None:
-        raise FileError(f"{path}: this result has no policy to walk")
-    return parse_policy(policy, task, str(path))
+    return export_policy(task, found)

@@ -1,7 +1,8 @@
 """The belief graph: every information state that can come about, and where actions and readings lead from it.
 
-It is built breadth first, a layer at a time, with arrays. A node is *terminal* when all labels but one have together no
-more than a given part of the weight: nobody would ask on, so nothing follows it. A filter may name a few actions at
+It is built breadth first, a layer at a time, with arrays. A node is *closed* when all labels but one have together no
+more than a given part of the weight: nobody would ask on, so nothing follows it. It is *terminal* when it is closed, or
+when no action that is allowed there is of use. A filter may name a few actions at
 each node (`pruning.py`); with all of them the graph is the whole problem, and lower bounds can be read off it
 (`lagrangian.py`).
 
@@ -21,7 +22,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ascertain.errors import LimitError
-from ascertain.planning.information_state import ELIMINATED, IMPOSSIBLE, UNIT, LikelihoodTables, weights_of
+from ascertain.planning.information_state import (
+    ELIMINATED,
+    IMPOSSIBLE,
+    UNIT,
+    LikelihoodTables,
+    weigh_answers,
+    weights_of,
+)
+from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.policy.automaton import NOWHERE
 from ascertain.types import UNDEFINED, BoolArray, FloatArray, IntArray, LongArray
 
@@ -56,7 +65,9 @@ class BeliefGraph:
     slot: SmallArray | None
     """`slot[v, k, y, i]`: the slot that slot i becomes; None for named slots, which stay where they are."""
     has_all_actions: bool
-    """Whether every allowed action is an option at every node that is not terminal."""
+    """Whether every allowed action of use is an option at every node that is not closed."""
+    rival_part: float
+    """A node is closed where all labels but one have at most this part of the weight."""
 
     @property
     def size(self) -> int:
@@ -73,9 +84,22 @@ class BeliefGraph:
         return np.where(self.child >= 0, np.exp(-self.shift / UNIT), 0.0)
 
     @cached_property
+    def right(self) -> IntArray:
+        """`right[v, i]`: the answer that is right for slot i at v."""
+        return self.tables.answers_at(self.state)
+
+    @cached_property
     def terminal(self) -> BoolArray:
         """`terminal[v]`: nothing can be asked at v."""
         return np.all(self.option < 0, axis=1)
+
+    @cached_property
+    def closed(self) -> BoolArray:
+        """`closed[v]`: nothing is asked at v since one label has nearly all the weight, though more could be read.
+
+        At other terminal nodes no action is of use any more: whoever goes on pays, and is none the wiser.
+        """
+        return self.terminal & find_closed(self.tables, self.state, self.weight, self.rival_part)
 
     def under(self, choice: LongArray) -> tuple[IntArray, FloatArray]:
         """`child[v, y]` and `factor[v, y]` of the option that is chosen at each node; no child where none is."""
@@ -95,16 +119,17 @@ class GraphBuilder:
         rival_part: float,
         action_filter: ActionFilter | None = None,
         max_nodes: int = 100_000,
+        limits: SearchLimits = DEFAULT_LIMITS,
     ) -> None:
         """`cap` in nats: a penalty above it eliminates; without `action_filter` there are all actions.
 
         `rival_part`: a node is terminal when all labels but one have at most this part of the weight.
         """
         self.tables, self.cap, self.rival_part = tables, int(cap * UNIT), rival_part
-        self.action_filter, self.max_nodes = action_filter, max_nodes
+        self.action_filter, self.max_nodes, self.limits = action_filter, max_nodes, limits
         label: list[int] = tables.task.label.tolist()
-        self.pairs = [(i, j) for j in range(len(label)) for i in range(j) if label[i] == label[j]]
-        self.has_label = np.array(label)[:, None] == np.arange(len(tables.task.labels))[None, :]
+        moves = tables.task.about == "current"  # then labels go with states, and all who meet have the same
+        self.pairs = [(i, j) for j in range(len(label)) for i in range(j) if moves or label[i] == label[j]]
         self.number: dict[bytes, int] = {}
         self.found: list[InformationStates] = []
 
@@ -116,6 +141,7 @@ class GraphBuilder:
         frontier = self.begin(start)
         layers: list[Edges] = []
         while len(frontier[0]):
+            self.limits.check_time()
             layer, frontier = self.expand(*frontier)
             layers.append(layer)
             if len(self.number) > self.max_nodes:
@@ -127,7 +153,8 @@ class GraphBuilder:
         shift = np.concatenate([layer[2] for layer in layers])
         slots = [layer[3] for layer in layers if layer[3] is not None]
         slot = np.concatenate(slots) if slots else None
-        return BeliefGraph(self.tables, state, penalty, option, child, shift, slot, self.action_filter is None)
+        complete = self.action_filter is None
+        return BeliefGraph(self.tables, state, penalty, option, child, shift, slot, complete, self.rival_part)
 
     def begin(self, start: LongArray | None) -> InformationStates:
         """The information state before the first reading."""
@@ -143,7 +170,7 @@ class GraphBuilder:
         else:
             every: IntArray = np.arange(self.tables.num_actions, dtype=np.int32)
             option = np.where(allowed, every[None, :], NOWHERE).astype(np.int32)
-        option[self.find_terminal(penalty)] = NOWHERE
+        option[find_closed(self.tables, state, weights_of(penalty), self.rival_part)] = NOWHERE
         # The k-th options of all nodes are updated together, reading by reading; new nodes are numbered in that order.
         shape = (*option.shape, self.tables.num_readings)
         child, shift = np.full(shape, NOWHERE, dtype=np.int32), np.zeros(shape, dtype=np.int64)
@@ -176,13 +203,6 @@ class GraphBuilder:
         some = law[np.arange(len(law)), (penalty < ELIMINATED).argmax(axis=1)]
         tells = ((law != some[:, None, :]) & ~gone[:, :, None]).any(axis=1)
         return allowed & (moves | tells)
-
-    def find_terminal(self, penalty: LongArray) -> BoolArray:
-        """Where one label has nearly all the weight."""
-        weight = weights_of(penalty)
-        of_label = weight @ self.has_label
-        of_label[np.arange(len(of_label)), of_label.argmax(axis=1)] = 0.0
-        return of_label.sum(axis=1) <= self.rival_part * weight.sum(axis=1)
 
     def update(
         self, state: IntArray, penalty: LongArray, action: IntArray, y: int
@@ -251,6 +271,13 @@ class GraphBuilder:
         return index[inverse.reshape(-1)], fresh
 
 
+def find_closed(tables: LikelihoodTables, state: IntArray, weight: FloatArray, rival_part: float) -> BoolArray:
+    """Where one label has nearly all the weight."""
+    of_label = weigh_answers(weight, tables.answers_at(state), tables.num_answers)
+    of_label[np.arange(len(of_label)), of_label.argmax(axis=1)] = 0.0
+    return of_label.sum(axis=1) <= rival_part * weight.sum(axis=1)
+
+
 def restrict_graph(graph: BeliefGraph, keep: BoolArray) -> tuple[BeliefGraph, LongArray]:
     """The nodes to keep and those they lead to, which become terminal; and the old number of each node."""
     after = graph.child[keep]
@@ -272,6 +299,7 @@ def restrict_graph(graph: BeliefGraph, keep: BoolArray) -> tuple[BeliefGraph, Lo
         graph.shift[node],
         None if graph.slot is None else graph.slot[node],
         False,
+        graph.rival_part,
     )
     return smaller, node
 
@@ -291,6 +319,7 @@ def policy_graph(graph: BeliefGraph, node: LongArray, choice: LongArray, child: 
         graph.shift[node, asked][:, None],
         None if graph.slot is None else graph.slot[node, asked][:, None],
         False,
+        graph.rival_part,
     )
 
 

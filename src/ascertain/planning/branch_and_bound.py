@@ -55,6 +55,7 @@ from ascertain.planning.column_generation import LP_ZERO, RISK_PENALTY, ColumnGe
 from ascertain.planning.controller import ABSTAIN
 from ascertain.planning.information_state import is_exchangeable
 from ascertain.planning.local_search import LocalSearch
+from ascertain.planning.multipliers import Branch, Branching, Multipliers
 from ascertain.policy.automaton import NOWHERE
 from ascertain.types import UNDEFINED, BoolArray, FloatArray, LongArray
 
@@ -229,7 +230,8 @@ class ColumnPool:
         best = self.add_best(partial, prices), prices
         mixed = self.mix(partial)
         for turn in range(rounds):
-            if mixed.value - float(best[0]) <= enough * mixed.value or float(best[0]) >= target:
+            done = mixed.value - float(best[0]) <= enough * mixed.value or float(best[0]) >= target
+            if done or self.program.limits.is_over:
                 break
             prices = 0.5 * mixed.prices + 0.5 * best[1] if turn % 3 else mixed.prices
             lower = self.add_best(partial, prices)
@@ -256,7 +258,7 @@ class ColumnPool:
     def list_decisions(self, partial: PartialPolicy, t: int) -> list[int]:
         """The decisions at the leaf t that may keep to the risks; of those alike by symmetry the first."""
         options = np.flatnonzero(self.graph.option[partial.node[t]] >= 0).tolist()
-        answers = range(-1, -1 - self.program.misses.shape[1], -1)
+        answers = range(-1, -1 - self.graph.tables.num_answers, -1)
         found = [*options, *(d for d in (*answers, ABSTAIN) if self.may_stop(partial, t, d))]
         if idle_cost(self.program, partial.node[t]) < np.inf:
             found.append(IDLE)
@@ -289,7 +291,7 @@ class ColumnPool:
     def may_stop(self, partial: PartialPolicy, t: int, decision: int) -> bool:
         """Whether stopping there does not break a risk by itself; on the safe side."""
         program = self.program
-        missed = 1.0 if decision == ABSTAIN else program.misses[:, -1 - decision]
+        missed = 1.0 if decision == ABSTAIN else self.graph.right[partial.node[t]] != -1 - decision
         risk = program.beta if decision == ABSTAIN else program.alpha
         lost = partial.scale[t] * np.bincount(program.group, weights=self.graph.weight[partial.node[t]] * missed)
         return bool((lost * (1 - 1e-9) <= float(risk) * program.group_size).all())
@@ -299,7 +301,7 @@ class ColumnPool:
         best: tuple[float, int] | None = None
         for i, t in enumerate(mixed.leaves):
             v = partial.node[t]
-            if t in partial.after_idle or self.graph.terminal[v] or int(self.graph.child[v].max()) >= self.known:
+            if t in partial.after_idle or self.graph.closed[v] or int(self.graph.child[v].max()) >= self.known:
                 continue
             votes = mixed.votes(partial, self.choices, i)
             apart = (1 - max(votes.values()) + 1e-6) * partial.probability(self.program, t)
@@ -310,7 +312,7 @@ class ColumnPool:
 
 def bound_by_branching(
     program: ColumnGeneration, mixture: Mixture, *, branches: int, rounds: int, target: float = np.inf
-) -> Fraction:
+) -> Branching:
     """A lower bound for policies that draw nothing at random, from so many branchings, or until it is at the target.
 
     The belief graph has all actions and named slots.
@@ -319,22 +321,29 @@ def bound_by_branching(
     pool = ColumnPool(program, mixture, MAX_KNOWN)
     root = pool.bound(PartialPolicy(), 0, mixture.prices)
     queue: list[tuple[Fraction, int, PartialPolicy, BranchBound]] = [(mixture.lower, 0, PartialPolicy(), root)]
-    number = 0
+    record = [Branch(Multipliers.of_groups(mixture.prices, program.group))]
+    least = mixture.lower
     for _ in range(branches):
         # Best first: only raising the least bound of the list raises what is proved.
-        lower, _, partial, found = queue[0]
+        lower, number, partial, found = queue[0]
         t = pool.find_leaf(partial, pool.mix(partial))
-        if t is None or float(lower) >= target:
+        if t is None or float(lower) >= target or program.limits.is_over:
             break
         heapq.heappop(queue)
+        cases: dict[int, int] = {}
         for decision in pool.list_decisions(partial, t):
-            number += 1
+            cases[decision] = len(record)
             longer = partial.decide(program, t, decision)
             proved = pool.bound(longer, rounds, found.prices, target=target)
-            heapq.heappush(queue, (max(lower, proved.lower), number, longer, proved))
+            heapq.heappush(queue, (max(lower, proved.lower), len(record), longer, proved))
+            # Prices that prove a bound of all policies that begin in some way prove it of those that go on from there.
+            better = Multipliers.of_groups(proved.prices, program.group)
+            record.append(Branch(better if proved.lower > lower else record[number].multipliers))
+        record[number] = replace(record[number], at=t, cases=cases)
         if not queue:
-            return lower
-    return queue[0][0]
+            break
+        least = queue[0][0]
+    return Branching(least, tuple(record), pool.symmetric)
 
 
 def idle_cost(program: ColumnGeneration, v: int) -> float:

@@ -16,8 +16,8 @@ draws nothing at random, so a mixture is none, but it shows which policies a goo
 
 *Groups.* Belief graphs merge hypotheses of one label that meet in one state, and then cannot tell whose price it is;
 and slots that are not named do not say whose they are. Prices are therefore equal within a *group*: all hypotheses of a
-label if a label has several, all of them if slots are not named (nothing is lost by that where they are exchangeable:
-the bound is concave and symmetric), else each by itself.
+label if a label has several, all of them if the current state is asked for or slots are not named (nothing is lost by
+that where they are exchangeable: the bound is concave and symmetric), else each by itself.
 
 What a policy achieves is computed in floats, approximately. Bounds are on the safe side, whatever the prices are.
 """
@@ -34,7 +34,9 @@ import numpy as np
 from ascertain.kernels.planning.controllers import accumulate_visits
 from ascertain.planning.belief_graph import BeliefGraph
 from ascertain.planning.controller import ABSTAIN
+from ascertain.planning.information_state import weigh_answers
 from ascertain.planning.lagrangian import SAFETY, solve_stopping
+from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.types import BoolArray, FloatArray, LongArray
 
 MAX_VISIT_SWEEPS = 200
@@ -94,20 +96,18 @@ class Mixture:
 class ColumnGeneration:
     """A belief graph prepared for stopping problems at prices of each group, and for the master program."""
 
-    def __init__(self, graph: BeliefGraph, alpha: Fraction, beta: Fraction) -> None:
-        self.graph, self.alpha, self.beta = graph, alpha, beta
-        task, named = graph.tables.task, graph.tables.slots == "named"
-        label, slots = task.label, np.arange(task.num_hypotheses)
-        if not named:
+    def __init__(
+        self, graph: BeliefGraph, alpha: Fraction, beta: Fraction, limits: SearchLimits = DEFAULT_LIMITS
+    ) -> None:
+        self.graph, self.alpha, self.beta, self.limits = graph, alpha, beta, limits
+        task, label = graph.tables.task, graph.tables.task.label
+        if graph.tables.slots != "named" or task.about == "current":
             self.group: LongArray = np.zeros(len(label), dtype=np.int64)
         elif len(np.unique(label)) < len(label):
             self.group = np.unique(label, return_inverse=True)[1].astype(np.int64)
         else:
-            self.group = slots.astype(np.int64)
+            self.group = np.arange(len(label), dtype=np.int64)
         self.group_size: FloatArray = np.bincount(self.group).astype(np.float64)
-        right, answers = (label, np.arange(len(task.labels))) if named else (slots, slots)
-        self.misses: FloatArray = (right[:, None] != answers[None, :]).astype(np.float64)
-        """`misses[i, l]`: 1 where answer l is wrong for slot i."""
         self.scale = np.array([1.0, float(1 / alpha), float(1 / beta)])
         """Errors and abstentions are counted in units of the risks in the master program."""
 
@@ -122,7 +122,10 @@ class ColumnGeneration:
         w, wrong, abstain = prices[:, self.group]
         mass: FloatArray = graph.weight @ w
         leave: FloatArray = graph.weight @ abstain
-        missed: FloatArray = (graph.weight * wrong) @ self.misses
+        priced: FloatArray = graph.weight * wrong
+        by_answer = weigh_answers(priced, graph.right, graph.tables.num_answers)
+        # Sums of what is not negative, without differences: a small share of rivals keeps all its digits.
+        missed: FloatArray = by_answer @ (1 - np.eye(by_answer.shape[1]))
         said: LongArray = missed.argmin(axis=1)
         answer, value = missed[np.arange(len(said)), said], np.zeros(graph.size)
         # Where nodes were left out nobody asks on at a terminal node: it would draw all policies to where nothing is
@@ -169,7 +172,8 @@ class ColumnGeneration:
         asked = self.graph.option[np.arange(len(choice)), np.maximum(choice, 0)]
         spent = (np.where(asks, self.graph.tables.cost[asked], 0.0)[:, None] * seen).sum(axis=0)
         answers = np.flatnonzero(~asks & ~quits)
-        wrong = (seen[answers] * self.misses.T[-1 - choice[answers]]).sum(axis=0)
+        missed = self.graph.right[answers] != (-1 - choice[answers])[:, None]
+        wrong = (seen[answers] * missed).sum(axis=0)
         rows = [spent, wrong, seen[quits].sum(axis=0) + left @ self.graph.weight]
         return np.array([np.bincount(self.group, weights=row) / self.group_size for row in rows])
 
@@ -192,7 +196,7 @@ class ColumnGeneration:
             if best is None or column.lower > best[0]:
                 best = column.lower, prices
             found.append(column)
-            if value - float(best[0]) <= enough * value:
+            if value - float(best[0]) <= enough * value or self.limits.is_over:
                 break
         value, share, _ = self.mix(found)
         assert best is not None

@@ -43,11 +43,11 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 
 from ascertain.drawing.shown import Shown
-from ascertain.errors import LimitError
+from ascertain.errors import LimitError, TaskError
 from ascertain.model import Machine, Model, NoisyMachine
 from ascertain.planning.controller import CertifiedController, CertifiedRisk
 from ascertain.planning.lagrangian import search_prices
-from ascertain.planning.limits import SearchLimits
+from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.policy.evaluate import evaluate
 from ascertain.policy.policy import Abstain, Answer, Ask, Decision
@@ -65,7 +65,7 @@ MAX_LOOPS = 4000
 """Joint states that are looked at for a loop: one that is not found among so many would make the test too expensive."""
 MAX_PLACES = 50_000
 """Places of a tree that is evaluated as a whole, which takes about a second."""
-NODE_LIMITS = SearchLimits(max_nodes=20_000, weight_rounds=2, mixing_trials=12)
+NODE_LIMITS = SearchLimits(max_nodes=5_000, weight_rounds=2, mixing_trials=12)
 """For the test of a node, which has one action: a tree needs many of them."""
 
 
@@ -97,6 +97,8 @@ class CertifiedTree(Shown):
     wrong: Fraction
     abstain: Fraction
     cost: Fraction
+    origin: tuple[int, ...] = ()
+    """The node of the deterministic tree that each was made of."""
 
     def shown(self) -> Mapping[str, object]:
         return {"nodes": len(self.node), "cost": float(self.cost)}
@@ -153,14 +155,38 @@ def skeleton(task: Task) -> Task:
     return replace(task, model=machine)
 
 
-def compose(task: Task, tree: Automaton, alpha: Fraction, beta: Fraction) -> dict[Split, CertifiedTree | None]:
+def compose(
+    task: Task,
+    tree: Automaton,
+    alpha: Fraction,
+    beta: Fraction,
+    limits: SearchLimits = DEFAULT_LIMITS,
+    splits: tuple[Split, ...] = ("uniform", "best"),
+) -> dict[Split, CertifiedTree | None]:
     """The tree of the skeleton with tests at its nodes, by each split.
 
     None when a node cannot be read again, or has no test.
     """
-    composition = _Composition(task, tree, alpha, beta)
-    splits: tuple[Split, Split] = ("uniform", "best")
+    composition = _Composition(task, tree, alpha, beta, limits.until)
     return {split: _keep_within(composition, split) for split in splits}
+
+
+def compose_given(task: Task, tree: Automaton, risks: Mapping[int, tuple[Fraction, Fraction]]) -> CertifiedTree:
+    """The tree with the tests that someone asks for: `risks[v]` is (alpha_v, beta_v) of node v of the tree.
+
+    TaskError where a node cannot be read again, or no test keeps to its risks.
+    """
+    composition = _Composition(task, tree, Fraction(0), Fraction(0), DEFAULT_LIMITS.until)
+    if not composition.may_repeat:
+        raise TaskError("the tests of this tree cannot be repeated: no word leads back to where each is asked")
+    tests: list[NodeTest] = []
+    for i, site in enumerate(composition.sites):
+        alpha, beta = risks.get(site.node, (Fraction(0), Fraction(0)))
+        test = composition.test(i, alpha, beta)
+        if test is None:
+            raise TaskError(f"node {site.node}: no test was found that is wrong with {alpha} and abstains with {beta}")
+        tests.append(test)
+    return composition.conclude(tests)
 
 
 def _keep_within(composition: _Composition, split: Split) -> CertifiedTree | None:
@@ -175,7 +201,7 @@ def _keep_within(composition: _Composition, split: Split) -> CertifiedTree | Non
             return replace(found, abstain=abstain)
     # Off its path the truth may abstain for certain: so what the tests err and abstain must together stay within beta.
     least = min(alpha, beta / 2)
-    found = _Composition(task, composition.tree, least, beta - least).run(split)
+    found = _Composition(task, composition.tree, least, beta - least, composition.until).run(split)
     return found if found is not None and found.abstain <= beta else None
 
 
@@ -200,8 +226,8 @@ class _Site:
 class _Composition:
     """The sites of the tree, numbered from the root, and what their tests may be."""
 
-    def __init__(self, task: Task, tree: Automaton, alpha: Fraction, beta: Fraction) -> None:
-        self.task, self.tree, self.alpha, self.beta = task, tree, alpha, beta
+    def __init__(self, task: Task, tree: Automaton, alpha: Fraction, beta: Fraction, until: float) -> None:
+        self.task, self.tree, self.alpha, self.beta, self.until = task, tree, alpha, beta, until
         self.output = skeleton(task).model.behaviour
         self.sites: list[_Site] = []
         self.unfold(tree.start(), tuple((h, int(s)) for h, s in enumerate(task.state.tolist())))
@@ -212,7 +238,7 @@ class _Composition:
         self.loops = [word for word in words if word is not None]
         self.may_repeat = len(self.loops) == len(words) and self.is_safe()
         """Whether every test can be read again, without harm on wrong branches too."""
-        self.found: dict[tuple[object, Fraction], CertifiedController | None] = {}
+        self.found: dict[tuple[object, Fraction, Fraction], CertifiedController | None] = {}
 
     def run(self, split: Split) -> CertifiedTree | None:
         if not self.may_repeat:
@@ -284,22 +310,23 @@ class _Composition:
     def cost_of(self, word: tuple[Action, ...]) -> Fraction:
         return sum((self.task.cost[a] for a in word), Fraction(0))
 
-    def test(self, i: int, alpha: Fraction) -> NodeTest | None:
-        """The test of a site at this risk; None where none was found."""
+    def test(self, i: int, alpha: Fraction, beta: Fraction | None = None) -> NodeTest | None:
+        """The test of a site at these risks, beta an even share unless given; None where none was found."""
         site, loop = self.sites[i], self.loops[i]
         part = {h: self.part_of(site, s) for h, s in site.members} if site.readings else {}
         if not site.is_test:
             return NodeTest(site.action, (site.action,) if site.action != NOWHERE else (), part, None)
-        policy = self.find_policy(self.question(site, loop), alpha)
+        policy = self.find_policy(self.question(site, loop), alpha, self.beta_of_test if beta is None else beta)
         return None if policy is None else NodeTest(site.action, loop, part, policy)
 
-    def find_policy(self, question: Task, alpha: Fraction) -> CertifiedController | None:
+    def find_policy(self, question: Task, alpha: Fraction, beta: Fraction) -> CertifiedController | None:
         """A policy for a node's question; sites that ask the same question share it."""
         laws = tuple(tuple(sorted(question.model.reading_law(s, 0).items())) for s in range(question.model.num_states))
-        key = ((laws, tuple(question.label.tolist()), question.cost), alpha)
+        key = ((laws, tuple(question.label.tolist()), question.cost), alpha, beta)
         if key not in self.found:
             try:
-                self.found[key] = search_prices(question, alpha, self.beta_of_test, limits=NODE_LIMITS).best
+                limits = replace(NODE_LIMITS, until=self.until)
+                self.found[key] = search_prices(question, alpha, beta, limits=limits).best
             except LimitError:
                 self.found[key] = None
         return self.found[key]
@@ -356,6 +383,7 @@ class _Composition:
             wrong,
             abstain,
             own + wrong * horizon_cost,
+            tuple(site.node for site in self.sites),
         )
 
     def largest_path(self, value: Callable[[int], Fraction], i: int = 0) -> Fraction:

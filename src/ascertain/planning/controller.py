@@ -193,7 +193,10 @@ class _Chain:
         choice = np.append(self.controller.choice[node], ABSTAIN)  # the sink abstains
         asked = self.graph.option[np.append(node, 0), np.maximum(choice, 0)]
         self.cost_of = np.where(choice >= 0, self.tables.cost[asked], 0.0)
-        right = slot if self.tables.slots != "named" else self.tables.task.label[self.h]
+        task = self.tables.task
+        right = slot if self.tables.slots != "named" else task.label[self.h]
+        if task.state_label is not None:  # it goes with the state that the truth is in
+            right = np.append(task.state_label[known % self.num_states], 0)
         self.abstains_at = np.flatnonzero(choice == ABSTAIN)
         self.wrong_at = np.flatnonzero((choice < 0) & (choice != ABSTAIN) & (-1 - choice != right))
         self.ends_at = np.flatnonzero(choice < 0)

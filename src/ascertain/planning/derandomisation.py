@@ -68,7 +68,7 @@ class Derandomisation:
         for room in RISK_FRACTIONS:
             self.pool.room = room
             found = self.attempt()
-            if found is not None:
+            if found is not None or self.program.limits.is_over:
                 return found
         return None
 
@@ -84,12 +84,14 @@ class Derandomisation:
             found = fit_horizon(graph, choice, self.program.alpha, self.program.beta)
             if found is not None and (best is None or found.cost < best.cost):
                 best = found
+            if self.program.limits.is_over:
+                break
         return best
 
     def dive(self) -> tuple[PartialPolicy, LeafMixture]:
         """A partial policy after which columns are hardly mixed, and how they are."""
         partial, mixed = PartialPolicy(), self.pool.bound(PartialPolicy(), self.rounds, self.prices).mixed
-        while len(mixed.leaves) < self.max_leaves:
+        while len(mixed.leaves) < self.max_leaves and not self.program.limits.is_over:
             mixed = self.pool.forget(mixed)
             agreed, disputed = self.find_mixed_leaves(partial, mixed)
             for t, decision in agreed:

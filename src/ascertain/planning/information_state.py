@@ -8,7 +8,8 @@ same states and penalties are one information state; with flip noise penalties l
 is judged by its exact risk (`controller.py`):
 
 - a hypothesis whose penalty exceeds a cap is *eliminated*: it stays so, whatever is read later;
-- two hypotheses of one label in one state have one future: they are merged, and their likelihoods added;
+- two hypotheses of one label in one state have one future: they are merged, and their likelihoods added. Where the
+  current state is asked for, all that are in one state have the label of that state;
 - an action is allowed while every hypothesis that is not impossible allows it. On machines that are not complete
   eliminated hypotheses therefore keep their state.
 
@@ -85,15 +86,26 @@ class LikelihoodTables:
     def num_readings(self) -> int:
         return self.penalty.shape[2]
 
+    @property
+    def num_answers(self) -> int:
+        """Labels where slots are named, else slots: whoever is in a slot is named by it."""
+        return len(self.task.labels) if self.slots == "named" else self.num_slots
+
+    def answers_at(self, state: IntArray) -> IntArray:
+        """`[v, i]`: the answer that is right for slot i; `state[v, i]` decides where the current state is asked for."""
+        if self.slots != "named":
+            return np.broadcast_to(np.arange(self.num_slots, dtype=np.int32), state.shape)
+        if self.task.state_label is not None:
+            return self.task.state_label[np.maximum(state, 0)]
+        return np.broadcast_to(self.task.label, state.shape)
+
 
 def tabulate_likelihoods(task: Task, slots: Slots = "named") -> LikelihoodTables:
-    """The tables of a task about the start; TaskError where it has not the symmetry that the slots need."""
+    """The tables of a task; TaskError where it has not the symmetry that the slots need."""
     if slots == "nameless" and not may_be_nameless(task):
         raise TaskError("hypotheses without names need labels of their own, and states in ascending order")
     if slots == "ranked" and not is_exchangeable(task):
         raise TaskError("hypotheses can be ranked only where they are exchangeable, each with a sensor of its own")
-    if task.about == "current":
-        raise TaskError("information states are for questions about the start; this one is about the current state")
     model = task.model
     shape = (model.num_states, model.num_actions, len(model.readings))
     penalty, chance = np.full(shape, IMPOSSIBLE, dtype=np.int64), np.zeros(shape)
@@ -120,6 +132,11 @@ def weights_of(penalty: LongArray) -> FloatArray:
     return np.where(penalty >= ELIMINATED, 0.0, np.exp(-np.minimum(penalty, ELIMINATED) / UNIT))
 
 
+def weigh_answers(weight: FloatArray, right: IntArray, num_answers: int) -> FloatArray:
+    """`[v, l]`: the weight of those slots for which answer l is right."""
+    return np.stack([np.where(right == k, weight, 0.0).sum(axis=1) for k in range(num_answers)], axis=1)
+
+
 def smallest_slots(task: Task) -> Slots:
     """The slots that give the task the fewest information states."""
     return "ranked" if is_exchangeable(task) else "nameless" if may_be_nameless(task) else "named"
@@ -128,7 +145,13 @@ def smallest_slots(task: Task) -> Slots:
 def is_exchangeable(task: Task) -> bool:
     """Whether action i tells hypothesis i from all others, which it does not tell apart, and nothing moves."""
     model, n = task.model, task.num_hypotheses
-    if n < 3 or n != model.num_actions or len(set(task.label.tolist())) < n or len(set(task.cost)) > 1:
+    if (
+        task.about == "current"
+        or n < 3
+        or n != model.num_actions
+        or len(set(task.label.tolist())) < n
+        or len(set(task.cost)) > 1
+    ):
         return False
     states = task.state
     if not (model.successor[states] == states[:, None]).all():
@@ -142,4 +165,6 @@ def is_exchangeable(task: Task) -> bool:
 
 def may_be_nameless(task: Task) -> bool:
     """Whether every hypothesis has a label of its own; their states must ascend, as slots are sorted by state."""
+    if task.about == "current":
+        return False
     return len(set(task.label.tolist())) == task.num_hypotheses and bool((np.diff(task.state) > 0).all())

@@ -50,8 +50,9 @@ from ascertain.errors import LimitError
 from ascertain.kernels.planning.controllers import SHRINK, iterate_values
 from ascertain.planning.belief_graph import ActionFilter, BeliefGraph, GraphBuilder, unroll_in_time
 from ascertain.planning.controller import ABSTAIN, CertifiedController, FiniteStateController, fit_horizon
-from ascertain.planning.information_state import UNIT, LikelihoodTables, Slots, tabulate_likelihoods
+from ascertain.planning.information_state import UNIT, LikelihoodTables, Slots, tabulate_likelihoods, weigh_answers
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
+from ascertain.planning.multipliers import Branching, Multipliers
 from ascertain.planning.pruning import MAX_STATES, MostInformative, build_likely_graph, repeat_action
 from ascertain.task.task import Task
 from ascertain.types import BoolArray, FloatArray, IntArray, LongArray
@@ -90,9 +91,7 @@ class LagrangianProgram:
     def __init__(self, graph: BeliefGraph, total: float, alpha: Fraction, beta: Fraction) -> None:
         """`total` is the mass that the weights at the start stand for, not less than it is."""
         self.graph, self.total, self.alpha, self.beta = graph, total, alpha, beta
-        task = graph.tables.task
-        has_label = (task.label[:, None] == np.arange(len(task.labels))[None, :]).astype(np.float64)
-        by_label = graph.weight @ has_label if graph.tables.slots == "named" else graph.weight
+        by_label = weigh_answers(graph.weight, graph.right, graph.tables.num_answers)
         others: FloatArray = by_label @ (1 - np.eye(by_label.shape[1]))
         self.mass: FloatArray = graph.weight.sum(axis=1)
         self.said: LongArray = others.argmin(axis=1)
@@ -103,7 +102,7 @@ class LagrangianProgram:
         graph = self.graph
         answer, leave = wrong * self.rivals, abstain * self.mass
         value = np.zeros(graph.size) if below is None else below.value.copy()
-        choice = solve_stopping(graph, self.mass, (self.said, answer), leave, value)
+        choice = solve_stopping(graph, self.mass, (self.said, answer), leave, value, None, graph.has_all_actions)
         # Weak duality: the value for each unit of weight, less what the risks may cost at these prices.
         mean = Fraction(float(value[0])) / Fraction(self.total) * SAFETY
         return LagrangianSolution(value, choice, mean - Fraction(wrong) * self.alpha - Fraction(abstain) * self.beta)
@@ -126,8 +125,8 @@ def solve_stopping(
     said, answer = best_answer
     stop = np.minimum(answer, leave)
     if may_ask_on:
-        # Asking on at a terminal node would cost its mass at least, whatever came of it.
-        stop = np.where(graph.terminal, np.minimum(stop, graph.tables.cost.min() * mass), stop)
+        # Asking on at a closed node would cost its mass at least, whatever came of it.
+        stop = np.where(graph.closed, np.minimum(stop, graph.tables.cost.min() * mass), stop)
     stop, option = stop * SHRINK, graph.option
     if forbidden is not None:
         option = np.where(forbidden[:, 1:], -1, option).astype(np.int32)
@@ -168,6 +167,10 @@ class PricedPolicy:
     """For mixtures of policies too; None where the graph was pruned."""
     branched: Fraction | None = None
     """For policies that draw nothing at random, where branch and bound was used; never below `lower`."""
+    multipliers: Multipliers | None = None
+    """What proves `lower`."""
+    branching: Branching | None = None
+    """What proves `branched`."""
 
 
 def search_prices(
@@ -179,11 +182,11 @@ def search_prices(
     preference: FloatArray | None = None,
     slots: Slots = "named",
 ) -> PricedPolicy:
-    """The best policy found for a task about the start; LimitError when no belief graph of it is small enough.
+    """The best policy found for a task; LimitError when no belief graph of it is small enough.
 
-    The graph has all actions if it can. Else, if slots are named, it is pruned: to three, two or one action at each
-    node, at last to one action altogether. `preference[h, a]` are expected visits, as the program bound gives them,
-    which pruning prefers.
+    The graph has all actions if it can. Else, or if it shows no policy, it is pruned, slots being named: to three, two
+    or one action at each node, at last to one action altogether. `preference[h, a]` are expected visits, as the program
+    bound gives them, which pruning prefers.
     """
     tables = tabulate_likelihoods(task, slots)
 
@@ -193,19 +196,24 @@ def search_prices(
         except LimitError:
             return None
 
-    found = attempt(None)
-    if found is not None:
-        return found
+    whole = attempt(None)
+    if whole is not None and whole.best is not None:
+        return whole
     if slots == "named":
         small_enough = task.model.num_states <= MAX_STATES
         for options in range(min(3, tables.num_actions), 0, -1) if small_enough else ():
             found = attempt(MostInformative(tables, options, preference))
             if found is not None and found.best is not None:
-                return found
-        repeated = [attempt(repeat_action(a)) for a in range(tables.num_actions)]
+                return found if whole is None else PricedPolicy(found.best, whole.lower)
+        # With one action there is nothing to choose among, and it was tried above.
+        left = range(tables.num_actions) if tables.num_actions > 1 or not small_enough else ()
+        repeated = [attempt(repeat_action(a)) for a in left]
         best = [one.best for one in repeated if one is not None and one.best is not None]
         if best:
-            return PricedPolicy(min(best, key=lambda one: one.cost), None)
+            lower = None if whole is None else whole.lower
+            return PricedPolicy(min(best, key=lambda one: one.cost), lower)
+    if whole is not None:
+        return whole
     raise LimitError("no policy within reach keeps to the risk; the task leads to too many information states")
 
 
@@ -217,16 +225,22 @@ class _PriceSearch:
     alpha: Fraction
     beta: Fraction
     limits: SearchLimits
-    action_filter: ActionFilter | None
+    action_filter: ActionFilter | MostInformative | None
     best: CertifiedController | None = None
     lower: Fraction | None = None
+    multipliers: Multipliers | None = None
 
     def run(self) -> PricedPolicy:
-        weights = np.ones(self.tables.num_slots) / self.tables.num_slots
+        weights, found = np.ones(self.tables.num_slots) / self.tables.num_slots, None
         # Where slots are not named all hypotheses are treated alike, and so are their weights.
         for _ in range(self.limits.weight_rounds if self.tables.slots == "named" else 1):
-            found = self.attempt(weights)
-            if found is None:
+            try:
+                found = self.attempt(weights)
+            except LimitError:
+                if found is None:
+                    raise
+                break  # the first weights were searched, and these make a graph that is too large
+            if found is None or self.limits.is_over:
                 break
             cost = np.array([float(c) for c in found.risk.cost])
             if cost.max() - cost.min() <= 1e-3 * cost.max():
@@ -234,18 +248,24 @@ class _PriceSearch:
             # Multiplicative weights: e^2 times less for one that costs nothing, but never below 1e-4 of an equal share.
             weights = weights * np.exp(2.0 * (cost / cost.max() - 1))
             weights = np.maximum(weights / weights.sum(), 1e-4 / len(weights))
-        return PricedPolicy(self.best, self.lower)
+            if isinstance(self.action_filter, MostInformative):
+                self.action_filter = self.action_filter.weigh(weights)
+        return PricedPolicy(self.best, self.lower, multipliers=self.multipliers)
 
     def attempt(self, weights: FloatArray) -> CertifiedController | None:
         """Look for prices with these weights; the best policy that keeps to alpha and beta."""
         start, total = start_penalties(weights)
         program = LagrangianProgram(self.build_graph(start), total, self.alpha, self.beta)
-        graph, grid = program.graph, _PriceGrid(program)
+        graph, grid = program.graph, _PriceGrid(program, self.limits)
         first, careful = grid.first_careful()
         if graph.has_all_actions:
             steps = range(max(0, first + BOUND_STEPS[0]), min(first + BOUND_STEPS[1], len(PRICE_STEPS)))
-            bounds = [grid.solve(i).lower for i in steps]
-            self.lower = max(bounds if self.lower is None else [self.lower, *bounds])
+            for i in steps:
+                if self.limits.is_over:
+                    break
+                if self.lower is None or grid.solve(i).lower > self.lower:
+                    self.lower = grid.solve(i).lower
+                    self.multipliers = Multipliers.uniform(weights, grid.prices[i], grid.abstain)
         if careful is None:
             return None
         found = [careful]
@@ -266,12 +286,12 @@ class _PriceSearch:
         cap, rival_part = math.log(1 / self.alpha) + math.log(n) + 1.0, float(self.alpha) / (4 * n)
         most = self.limits.max_nodes
         if self.action_filter is None:
-            return GraphBuilder(self.tables, cap, rival_part, max_nodes=most).build(start)
+            return GraphBuilder(self.tables, cap, rival_part, max_nodes=most, limits=self.limits).build(start)
         # The rarer the nodes that are expanded the better the policy; the first graph that is small enough is taken.
         rare = float(self.beta) / n
         for least in (rare / 1_000, rare / 100, rare / 10):
             with suppress(LimitError):
-                builder = GraphBuilder(self.tables, cap, rival_part, self.action_filter, most)
+                builder = GraphBuilder(self.tables, cap, rival_part, self.action_filter, most, self.limits)
                 return build_likely_graph(builder, start, least=least, remaining=rare / 4)
         raise LimitError(f"even the likely readings of this task lead to more than {most} information states")
 
@@ -298,7 +318,7 @@ class _PriceSearch:
         # Few trials on large graphs, where an evaluation is slow.
         groups, trials = [early], min(self.limits.mixing_trials, 4 + 200_000 // graph.size)
         found: list[CertifiedController] = []
-        while groups and trials > 0:
+        while groups and trials > 0 and not self.limits.is_over:
             group, trials = groups.pop(), trials - 1
             attempt = choice.copy()
             attempt[group] = rash[group]
@@ -314,8 +334,8 @@ class _PriceSearch:
 class _PriceGrid:
     """Prices of a wrong answer, from rash to careful, with what they lead to; each is solved once."""
 
-    def __init__(self, program: LagrangianProgram) -> None:
-        self.program = program
+    def __init__(self, program: LagrangianProgram, limits: SearchLimits) -> None:
+        self.program, self.limits = program, limits
         # A price e times higher buys about one nat of evidence more, which divides the risk by e.
         middle = math.log(1 / program.alpha)
         self.prices = [math.exp(middle + step / 4) for step in PRICE_STEPS]
@@ -338,6 +358,7 @@ class _PriceGrid:
         """
         low, high, found = 0, len(self.prices), None
         while low < high:
+            self.limits.check_time()
             middle, program = (low + high) // 2, self.program
             certified = fit_horizon(program.graph, self.solve(middle).choice, program.alpha, program.beta)
             if certified is not None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from typing import final
+
+from ascertain.errors import LimitError
 
 
 @final
@@ -11,6 +15,8 @@ from typing import final
 class SearchLimits:
     """One record for all searches; with the defaults a question of `benchmarks/two_sided.py` takes up to a minute."""
 
+    until: float = math.inf
+    """When searches end with what they have, by `time.monotonic`; whoever sets it chooses when that is."""
     time_limit: float = 30.0
     """Seconds for the deterministic optimum of the skeleton, and again for the program bound."""
     program_nodes: int = 300
@@ -38,6 +44,23 @@ class SearchLimits:
     """Histories after which a derandomised policy follows a column of its own."""
     max_branches: int = 16
     """Partial policies that branch and bound replaces by their extensions."""
+    max_histories: int = 1500
+    """Histories of an integer program over short policies."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether time is up."""
+        return time.monotonic() >= self.until
+
+    def check_time(self) -> None:
+        """LimitError where time is up: for work that is of no use unless it is finished."""
+        if self.is_over:
+            raise LimitError("time was up before this was done")
+
+    @property
+    def seconds(self) -> float:
+        """For work that has a time limit of its own."""
+        return max(0.0, min(self.time_limit, self.until - time.monotonic()))
 
 
 DEFAULT_LIMITS = SearchLimits()

@@ -59,7 +59,7 @@ class LocalSearch:
         now, visits = float(self.judge(outcomes[:1])[0]), self.program.visits(choice)[0]
         for _ in range(max_changes):
             found = self.find_change(choice, visits, outcomes, tried)
-            if found is None or found[0] >= now - 1e-8 * now:
+            if found is None or found[0] >= now - 1e-8 * now or self.program.limits.is_over:
                 break
             _, v, decision = found
             other = choice.copy()
@@ -97,7 +97,7 @@ class LocalSearch:
         asks, quits = choice >= 0, choice == ABSTAIN
         action = self.graph.option[rows, np.maximum(choice, 0)]
         result[:, :n] = np.where(asks[:, None], self.graph.tables.cost[action][:, None] * weight, 0.0)
-        misses = self.task.label[None, :] != (-1 - choice)[:, None]
+        misses = self.graph.right[rows] != (-1 - choice)[:, None]
         result[:, n : 2 * n] = np.where((~asks & ~quits)[:, None] & misses, weight, 0.0)
         result[:, 2 * n :] = np.where(quits[:, None], weight, 0.0)
         return result * self.scale[None, :]

@@ -37,6 +37,7 @@ from ascertain.planning.information_state import Slots, smallest_slots, tabulate
 from ascertain.planning.lagrangian import PricedPolicy
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.planning.local_search import LocalSearch
+from ascertain.planning.multipliers import Multipliers
 from ascertain.task.task import Task
 from ascertain.types import BoolArray, LongArray
 
@@ -55,9 +56,15 @@ the bound and multiply the nodes."""
 
 def bound_by_column_generation(
     task: Task, alpha: Fraction, beta: Fraction, limits: SearchLimits = DEFAULT_LIMITS
-) -> Fraction:
+) -> PricedPolicy:
     """The lower bound alone, on the smallest belief graph of the task; LimitError where that is too large."""
-    return find_best_mixture(task, alpha, beta, limits, smallest_slots(task), limits.max_bound_nodes)[1].lower
+    program, mixture = find_best_mixture(task, alpha, beta, limits, smallest_slots(task), limits.max_bound_nodes)
+    return _proved(program, mixture)
+
+
+def _proved(program: ColumnGeneration, mixture: Mixture) -> PricedPolicy:
+    """What a mixture proves, without a policy."""
+    return PricedPolicy(None, mixture.lower, multipliers=Multipliers.of_groups(mixture.prices, program.group))
 
 
 def find_best_mixture(
@@ -69,9 +76,10 @@ def find_best_mixture(
         cap = math.log(1 / alpha) + math.log(tables.num_slots) + more
         rival_part = float(alpha) * math.exp(1 - more) / (4 * tables.num_slots)
         with suppress(LimitError):
-            graph = GraphBuilder(tables, cap, rival_part, max_nodes=max_nodes).build()
-            program = ColumnGeneration(graph, alpha, beta)
+            graph = GraphBuilder(tables, cap, rival_part, max_nodes=max_nodes, limits=limits).build()
+            program = ColumnGeneration(graph, alpha, beta, limits)
             return program, program.generate(_rounds(graph, limits))
+    limits.check_time()
     raise LimitError(f"the readings of this task lead to more than {max_nodes} different information states")
 
 
@@ -86,11 +94,14 @@ def find_minimax_policy(
         best = _round(fewer, restricted, limits)
     branches = min(limits.max_branches, max(2, _repeats(program.graph, limits) // (3 * BOUND_ROUNDS)))
     target = math.inf if best is None else float(best.cost / TIGHT_RATIO)
-    branched = bound_by_branching(program, mixture, branches=branches, rounds=BOUND_ROUNDS, target=target)
-    if derandomised is not None and derandomised.cost > max(GOOD_RATIO * mixture.lower, TIGHT_RATIO * branched):
+    branching = bound_by_branching(program, mixture, branches=branches, rounds=BOUND_ROUNDS, target=target)
+    proved = replace(_proved(program, mixture), branched=branching.lower, branching=branching)
+    if limits.is_over:
+        return replace(proved, best=best)
+    if derandomised is not None and derandomised.cost > max(GOOD_RATIO * mixture.lower, TIGHT_RATIO * branching.lower):
         improved = _round(fewer, restricted, limits)
         best = derandomised if improved is None or improved.cost > derandomised.cost else improved
-    return PricedPolicy(best, mixture.lower, branched)
+    return replace(proved, best=best)
 
 
 def _restrict(program: ColumnGeneration, mixture: Mixture) -> tuple[ColumnGeneration, Mixture]:
@@ -100,7 +111,7 @@ def _restrict(program: ColumnGeneration, mixture: Mixture) -> tuple[ColumnGenera
     for column in mixture.columns:
         keep |= (column.visits * often > NEVER_MET) & (column.choice >= 0)
     graph, node = restrict_graph(program.graph, keep)
-    fewer = ColumnGeneration(graph, program.alpha, program.beta)
+    fewer = ColumnGeneration(graph, program.alpha, program.beta, program.limits)
     columns = tuple(fewer.column_of(column.choice[node], Fraction(0)) for column in mixture.columns)
     return fewer, replace(mixture, columns=columns)
 
@@ -139,6 +150,8 @@ def _round(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) ->
         found = fit_horizon(graph, improved, program.alpha, program.beta)
         if found is not None and (best is None or found.cost < best.cost):
             best = found
+        if limits.is_over:
+            break
     return best
 
 
@@ -149,7 +162,7 @@ def _dive(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> 
     rounds = min(60, _rounds(graph, limits))
     for _ in range(min(limits.max_dives, max(3, limits.max_work // (rounds * forbidden.size)))):
         bound = _bind(graph, mixture, forbidden)
-        if bound is None:
+        if bound is None or limits.is_over:
             break
         v, decision = bound
         kept = tuple(c for c in mixture.columns if not c.visits[v] or c.choice[v] == decision)

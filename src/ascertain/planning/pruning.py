@@ -13,10 +13,11 @@ so that going to a far sensor is worth what the sensor will tell. At a node ever
 counts for the square root of the product of their weights: pairs of which both are likely count most, that is, the
 leader against the rivals with the least evidence against them. Actions are ranked by
 
-    sum over pairs of sqrt(mu_h mu_g) (Q(h, g, a) + Q(g, h, a)),
+    sum over pairs of sqrt(mu_h mu_g) (w_h Q(h, g, a) + w_g Q(g, h, a)),
 
-times (1 + preference[h, a] + preference[g, a]) when the expected visits of the program bound are given: the experiment
-that an observer who knew the truth would make (Chernoff, Annals of Mathematical Statistics 30, 1959).
+where the weights w are those of the price search, larger where a hypothesis costs more, times (1 + preference[h, a] +
+preference[g, a]) when the expected visits of the program bound are given: the experiment that an observer who knew the
+truth would make (Chernoff, Annals of Mathematical Statistics 30, 1959).
 
 *Which nodes.* The probability of each node after t readings, under the mixture of all hypotheses by their weights, is
 carried along while the graph grows: in full through the first action at every node, and discounted through the others,
@@ -29,6 +30,7 @@ a policy slower, not rash. Where there is no such node the policy stops there.
 
 from __future__ import annotations
 
+import copy
 from typing import TypeVar, final
 
 import numpy as np
@@ -65,17 +67,25 @@ class MostInformative:
 
     def __init__(self, tables: LikelihoodTables, num_options: int, preference: FloatArray | None = None) -> None:
         self.tables, self.num_options = tables, min(num_options, tables.num_actions)
-        label = tables.task.label
+        label = tables.task.label if tables.task.about == "start" else np.arange(tables.num_slots)
         self.rivals = np.argwhere(np.triu(label[:, None] != label[None, :]))
         self.promise = promised_information(tables)
         self.preference = preference
+        self.weights: FloatArray = np.ones(tables.num_slots)
+
+    def weigh(self, weights: FloatArray) -> MostInformative:
+        """The same with hypotheses counted by these weights: what is read counts most where the cost is largest."""
+        other = copy.copy(self)
+        other.weights = weights / weights.max()
+        return other
 
     def __call__(self, state: IntArray, penalty: LongArray, allowed: BoolArray) -> IntArray:
         root = np.sqrt(weights_of(penalty))
         score = np.zeros((len(state), self.tables.num_actions))
         for h, g in self.rivals.tolist():
             both = np.flatnonzero((root[:, h] * root[:, g] > 0) & (state[:, h] != NOWHERE) & (state[:, g] != NOWHERE))
-            worth = self.promise[state[both, h], state[both, g]] + self.promise[state[both, g], state[both, h]]
+            worth = self.weights[h] * self.promise[state[both, h], state[both, g]]
+            worth = worth + self.weights[g] * self.promise[state[both, g], state[both, h]]
             if self.preference is not None:
                 worth = worth * (1 + self.preference[h] + self.preference[g])
             score[both] += (root[both, h] * root[both, g])[:, None] * worth
@@ -131,6 +141,7 @@ def build_likely_graph(
     """
     growth = _Growth(builder, start)
     for _ in range(MAX_STEPS):
+        builder.limits.check_time()
         if not growth.step(least, remaining):
             break
         if growth.size > builder.max_nodes:
@@ -217,8 +228,8 @@ class _Growth:
         self.child = np.where(self.child == NOWHERE, NOWHERE, target[np.maximum(self.child, 0)]).astype(np.int32)
 
     def graph(self) -> BeliefGraph:
-        tables = self.builder.tables
-        return BeliefGraph(tables, self.state, self.penalty, self.option, self.child, self.shift, None, False)
+        tables, part = self.builder.tables, self.builder.rival_part
+        return BeliefGraph(tables, self.state, self.penalty, self.option, self.child, self.shift, None, False, part)
 
 
 def _padded(array: npt.NDArray[Number], new: int, value: int = 0) -> npt.NDArray[Number]:

@@ -20,16 +20,17 @@ The names of the methods are those of the output and its files:
             product, levels             sequential_tests.py
             driven, ranked, nameless    lagrangian.py, by the slots of information states
             chernoff                    the same, pruned by expected visits
+            short                       short_policies.py
             balanced                    minimax.py
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
@@ -39,12 +40,13 @@ from ascertain.bounds.program import ProgramBound, bound_by_program
 from ascertain.drawing.shown import Shown
 from ascertain.errors import LimitError, TaskError
 from ascertain.model.named import register
-from ascertain.planning.composition import compose, skeleton
+from ascertain.planning.composition import Split, compose, skeleton
 from ascertain.planning.factors import Factors, find_factors
 from ascertain.planning.information_state import Slots, smallest_slots
 from ascertain.planning.lagrangian import PricedPolicy, search_prices
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.planning.minimax import GOOD_RATIO, TIGHT_RATIO, bound_by_column_generation, find_minimax_policy
+from ascertain.planning.multipliers import Branching, Multipliers
 from ascertain.planning.sequential_tests import (
     LatticeTest,
     choose_levels,
@@ -52,6 +54,7 @@ from ascertain.planning.sequential_tests import (
     split_best,
     split_uniformly,
 )
+from ascertain.planning.short_policies import find_short_policy
 from ascertain.policy.product import Factor, Product
 from ascertain.quotients.obstruction import Obstruction, find_obstruction
 from ascertain.quotients.quotient import Quotient, take_quotient
@@ -64,10 +67,19 @@ from ascertain.types import FloatArray
 
 Values: TypeAlias = Mapping[str, Fraction | None]
 """By method; None stands for infinity, or for no policy."""
+BoundProgress: TypeAlias = Callable[[Fraction, Fraction | None], None]
+"""Called with the lower and the upper bound so far; None where no policy is known yet."""
 Risk: TypeAlias = tuple[Fraction, Fraction]
 """Probabilities of a wrong answer and of abstention."""
 MAX_NAMED = 4
 """With more hypotheses than this, ranked or nameless slots are enough: named ones have too many information states."""
+
+_SPLITS: tuple[tuple[str, Split], ...] = (("uniform tree", "uniform"), ("tree", "best"))
+"""The trees by the names of the output, the quicker one first."""
+FEW_NODES = 8_000
+"""Information states of the graph that a first policy is made from: about a second."""
+QUICK_RATIO = Fraction(125, 100)
+"""Above so many times the lower bound a first policy is looked for on a pruned graph, before all else."""
 
 
 @final
@@ -89,8 +101,16 @@ class TwoSidedBounds(Shown):
     """The pairwise bound of the task's quotient under noise, with the pair that is hardest to tell apart."""
     program: ProgramBound | None = None
     """The program bound of the task's quotient under noise."""
+    multipliers: Multipliers | None = None
+    """What proves the bound by prices of the task's quotient."""
+    branching: Branching | None = None
+    """What proves the bound by openings of the task's quotient."""
     obstruction: Obstruction | None = None
     """Why no policy keeps to the risk, where two hypotheses cannot be told apart."""
+    remarks: tuple[str, ...] = ()
+    """Which methods met which limit, and so found nothing, or less than they might have."""
+    stopped_by: Literal["time", "interrupt"] | None = None
+    """Why the search ended before all methods were done, if it did: both sides hold all the same."""
 
     def shown(self) -> Mapping[str, object]:
         return {"alpha": self.alpha, "beta": self.beta, "lower": self.lower, "upper": self.upper}
@@ -113,11 +133,13 @@ def bound_both_sides(
     limits: SearchLimits = DEFAULT_LIMITS,
     *,
     tell: Callable[[str], None] | None = None,
+    progress: BoundProgress | None = None,
 ) -> TwoSidedBounds:
     """The best bounds and the best policy that are known here; the risks are the task's unless given.
 
     Hypotheses in what is returned are those of the task's quotient.
-    `tell` is called with a sentence on what is being done, now and then.
+    `tell` is called with a sentence on what is being done and how far both sides are; `progress` with both sides
+    whenever one of them is better than before.
     """
     alpha, beta = check_risks(task, alpha, beta)
     # Without a list of states there is no quotient to search, and with gates there may be factors instead.
@@ -131,7 +153,7 @@ def bound_both_sides(
         return TwoSidedBounds(alpha, beta, None, None, obstruction=obstruction)
     if not quotient.reduced.model.is_noisy:
         return _without_noise(quotient, alpha, beta, limits)
-    return _Noisy(quotient.reduced, alpha, beta, limits, tell or (lambda _: None)).run()
+    return _Noisy(quotient.reduced, alpha, beta, limits, tell, progress).run()
 
 
 def _check_positive(alpha: Fraction, beta: Fraction) -> None:
@@ -143,7 +165,7 @@ def _without_noise(quotient: Quotient, alpha: Fraction, beta: Fraction, limits: 
     """What happens is certain, so AO is D."""
     # The laws of a noisy machine may happen to be certain.
     task = quotient.task if quotient.task.model.is_exact else skeleton(quotient.reduced)
-    solution = solve(task, time_limit=limits.time_limit, prove="never", least_mean=False)
+    solution = solve(task, time_limit=limits.seconds, prove="never", least_mean=False)
     if isinstance(solution, Solved):
         lower = upper = solution.cost
     elif isinstance(solution, Bounded):
@@ -156,113 +178,222 @@ def _without_noise(quotient: Quotient, alpha: Fraction, beta: Fraction, limits: 
 
 
 class _Noisy:
-    """All methods on one task, the best of each side kept."""
+    """All methods on one task, the best of each side kept; none takes down another."""
 
     def __init__(
-        self, task: Task, alpha: Fraction, beta: Fraction, limits: SearchLimits, tell: Callable[[str], None]
+        self,
+        task: Task,
+        alpha: Fraction,
+        beta: Fraction,
+        limits: SearchLimits,
+        tell: Callable[[str], None] | None,
+        progress: BoundProgress | None,
     ) -> None:
         _check_positive(alpha, beta)
-        self.task, self.alpha, self.beta, self.limits, self.tell = task, alpha, beta, limits, tell
+        self.task, self.alpha, self.beta, self.limits = task, alpha, beta, limits
+        self.tell, self.progress, self.doing = tell, progress, ""
+        self.known: tuple[Fraction, Fraction | None] = Fraction(0), None
+        """Both sides as they were last told."""
         self.lower: dict[str, Fraction | None] = {}
         self.upper: dict[str, Fraction | None] = {}
         self.best: tuple[Fraction, Any, Risk] | None = None
+        self.remarks: list[str] = []
         self.slots: Slots = smallest_slots(task)
+        self.solved = False
+        """Whether the smallest belief graph, without names, was searched."""
+        self.multipliers: Multipliers | None = None
+        self.branching: Branching | None = None
         self.too_large = False
         """Whether the belief graph with named slots is."""
+        self.pairwise: PairwiseBound | None = None
+        self.program: ProgramBound | None = None
 
     def run(self) -> TwoSidedBounds:
-        task, alpha, beta, limits = self.task, self.alpha, self.beta, self.limits
-        pairwise = bound_by_information(task, alpha, beta)
-        self.tell("solving the program of expected visits, for the lower bound")
-        program = bound_by_program(
-            task, alpha, beta, max_nodes=limits.program_nodes, time_limit=limits.time_limit, pairwise=pairwise
-        )
-        if program.value is None and not program.vacuous:
-            return TwoSidedBounds(alpha, beta, None, None, pairwise=pairwise, program=program)
-        self.lower = {"pairwise": pairwise.value, "program": program.value}
-        self.tell("composing trees of tests")
-        self.try_trees()
-        if task.about == "start":  # information states keep what hypotheses began as
-            self.try_prices(program)
-            self.tell("looking for a minimax policy")
-            self.try_minimax()
-        values = [value for value in self.lower.values() if value is not None]
+        stopped_by: Literal["time", "interrupt"] | None = None
+        try:
+            self.try_all()
+            stopped_by = "time" if self.limits.is_over else None
+        except KeyboardInterrupt:
+            stopped_by = "interrupt"
         cost, policy, risk = self.best or (None, None, None)
-        return TwoSidedBounds(alpha, beta, max(values), cost, policy, risk, self.lower, self.upper, pairwise, program)
+        return TwoSidedBounds(
+            self.alpha,
+            self.beta,
+            None if self.is_infinite else self.best_lower,
+            cost,
+            policy,
+            risk,
+            self.lower,
+            self.upper,
+            self.pairwise,
+            self.program,
+            self.multipliers,
+            self.branching,
+            remarks=tuple(self.remarks),
+            stopped_by=stopped_by,
+        )
+
+    def try_all(self) -> None:
+        with self.isolated("pairwise"):
+            self.pairwise = bound_by_information(self.task, self.alpha, self.beta)
+            self.lower["pairwise"] = self.pairwise.value
+        self.say("solving the program of expected visits, for the lower bound")
+        with self.isolated("program"):
+            self.try_program()
+        if self.is_infinite:
+            return
+        # By what they give for their time: a few tenths of a second, up to seconds, and as long as it takes.
+        self.try_short()
+        self.try_small_prices()
+        self.try_trees()
+        self.try_prices()
+        self.try_minimax()
+
+    @contextmanager
+    def isolated(self, name: str) -> Generator[None]:
+        """What a method found before it met a limit is kept, and which limit it was is remarked."""
+        try:
+            yield
+        except LimitError as reason:
+            self.remarks.append(f"{name}: {reason}")
+
+    def say(self, doing: str | None = None) -> None:
+        """Tell how far both sides are, and what is being done now; without it, that one of them may have changed."""
+        now = self.best_lower, None if self.best is None else self.best[0]
+        if self.progress is not None and now != self.known:
+            self.progress(*now)
+        if self.tell is not None and (doing is not None or now != self.known):
+            self.doing = doing or self.doing
+            upper = "?" if now[1] is None else f"{float(now[1]):.3f}"
+            self.tell(f"{float(now[0]):.3f} <= cost <= {upper}: {self.doing}")
+        self.known = now
+
+    @property
+    def best_lower(self) -> Fraction:
+        return max((value for value in self.lower.values() if value is not None), default=Fraction(0))
+
+    @property
+    def is_infinite(self) -> bool:
+        """Whether the program has shown that no policy keeps to the risk."""
+        return self.program is not None and self.program.value is None and not self.program.vacuous
 
     def offer(self, name: str, cost: Fraction, policy: Any, risk: Risk) -> None:
-        self.upper[name] = cost
+        known = self.upper.get(name)
+        self.upper[name] = cost if known is None else min(cost, known)
         if self.best is None or cost < self.best[0]:
             self.best = cost, policy, risk
+        self.say()
 
     def take(self, name: str, found: PricedPolicy) -> None:
         """Offer what a search has found, and note what its prices prove."""
         if found.best is not None:
             self.offer(name, found.best.cost, found.best.policy, found.best.risk.worst[:2])
-        if found.lower is not None:
-            self.note_prices(found.lower)
+        self.note_prices(found)
 
-    def note_prices(self, lower: Fraction) -> None:
-        self.lower["prices"] = max(lower, self.lower.get("prices") or Fraction(0))
+    def note_prices(self, found: PricedPolicy) -> None:
+        known = self.lower.get("prices")
+        if found.lower is not None and (known is None or found.lower > known):
+            self.lower["prices"], self.multipliers = found.lower, found.multipliers
+            self.say()
 
     def is_within(self, ratio: Fraction) -> bool:
         """Whether the best policy so far costs at most so many times the best lower bound so far."""
-        known = max((value for value in self.lower.values() if value is not None), default=Fraction(0))
-        return self.best is not None and self.best[0] <= ratio * known
+        return self.best is not None and self.best[0] <= ratio * self.best_lower
+
+    def try_program(self) -> None:
+        task, limits = self.task, self.limits
+        self.program = bound_by_program(
+            task,
+            self.alpha,
+            self.beta,
+            max_nodes=limits.program_nodes,
+            time_limit=limits.seconds,
+            pairwise=self.pairwise,
+        )
+        self.lower["program"] = self.program.value
 
     def try_trees(self) -> None:
         """The paper's construction, and the same with the split optimised."""
-        self.upper |= {"uniform tree": None, "tree": None}
-        solution = solve(skeleton(self.task), time_limit=self.limits.time_limit, prove="never", least_mean=False)
+        if self.is_within(GOOD_RATIO):
+            return
+        self.say("composing trees of tests")
+        self.upper |= {name: None for name, _ in _SPLITS}
+        with self.isolated("tree"):
+            self.compose_trees()
+
+    def compose_trees(self) -> None:
+        solution = solve(skeleton(self.task), time_limit=self.limits.seconds, prove="never", least_mean=False)
         if not isinstance(solution, Solved | Bounded) or solution.policy is None:
             return
-        trees = compose(self.task, solution.policy, self.alpha, self.beta)
-        for name, tree in (("uniform tree", trees["uniform"]), ("tree", trees["best"])):
+        for name, split in _SPLITS:
+            tree = compose(self.task, solution.policy, self.alpha, self.beta, self.limits, (split,))[split]
             if tree is not None:
                 self.offer(name, tree.cost, tree, (tree.wrong, tree.abstain))
+            # Optimising the split takes ten times as long and saves a few hundredths, so that it may be left out.
+            if tree is None or (self.best is not None and tree.cost > QUICK_RATIO * self.best[0]):
+                break
 
-    def try_prices(self, program: ProgramBound) -> None:
+    def try_prices(self) -> None:
         """Price searches: on the smallest graph, with named slots, and pruned by expected visits if that is large."""
-        done = self.slots != "named" and (self.search(self.slots, self.slots) or self.slots == "ranked")
-        if done and self.task.num_hypotheses > MAX_NAMED:
+        if self.solved and self.task.num_hypotheses > MAX_NAMED:
             return
         self.too_large = not self.search("driven", "named")
         if self.too_large and not self.is_within(GOOD_RATIO):
-            self.search("chernoff", "named", self.preference(program))
+            self.search("chernoff", "named", self.preference())
 
-    def search(self, name: str, slots: Slots, preference: FloatArray | None = None) -> bool:
+    def try_small_prices(self) -> None:
+        """A price search on the smallest graph, or, where that is too large, on one that is pruned to be small."""
+        if self.slots != "named":
+            self.solved = self.search(self.slots, self.slots) or self.slots == "ranked"
+        if self.best is None or not self.is_within(QUICK_RATIO):
+            few = replace(self.limits, max_nodes=min(FEW_NODES, self.limits.max_nodes), weight_rounds=1)
+            self.search("driven", "named", limits=few)
+
+    def search(
+        self, name: str, slots: Slots, preference: FloatArray | None = None, limits: SearchLimits | None = None
+    ) -> bool:
         """Offer the policy of a price search; whether the graph had all actions."""
-        self.tell(f"searching for a policy ({name})")
-        self.upper[name] = None
-        try:
+        self.say(f"searching for a policy ({name})")
+        self.upper.setdefault(name, None)
+        with self.isolated(name):
             found = search_prices(
-                self.task, self.alpha, self.beta, limits=self.limits, preference=preference, slots=slots
+                self.task, self.alpha, self.beta, limits=limits or self.limits, preference=preference, slots=slots
             )
-        except LimitError:
-            return False
-        self.take(name, found)
-        return found.lower is not None
+            self.take(name, found)
+            return found.lower is not None
+        return False
 
-    def preference(self, program: ProgramBound) -> FloatArray:
+    def try_short(self) -> None:
+        """Policies of a few actions, which are the best at large risks."""
+        self.say("looking for a policy of a few actions")
+        self.upper["short"] = None
+        with self.isolated("short"):
+            found = find_short_policy(self.task, self.alpha, self.beta, self.limits, TIGHT_RATIO * self.best_lower)
+            if found is not None:
+                self.offer("short", found.cost, found.policy, found.risk)
+
+    def preference(self) -> FloatArray:
         """Expected visits of the program's solutions, each in parts of its largest."""
         table = np.zeros((self.task.num_hypotheses, self.task.model.num_actions))
-        for h, visits in program.visits.items():
+        for h, visits in self.program.visits.items() if self.program is not None else ():
             if h < len(table) and float(visits.max(initial=0.0)) > 0:
                 table[h] = visits / visits.max()
         return table
 
     def try_minimax(self) -> None:
         """The bound of column generation, and a minimax policy where the graph with named slots is small enough."""
+        self.say("looking for a minimax policy")
         self.upper["balanced"] = None
         if self.slots != "named" or not self.too_large:
-            with suppress(LimitError):
+            with self.isolated("prices"):
                 self.note_prices(bound_by_column_generation(self.task, self.alpha, self.beta, self.limits))
         if self.too_large or self.is_within(TIGHT_RATIO):
             return
-        with suppress(LimitError):
+        with self.isolated("balanced"):
             found = find_minimax_policy(self.task, self.alpha, self.beta, self.limits)
             self.take("balanced", found)
-            self.lower["openings"] = found.branched
+            self.lower["openings"], self.branching = found.branched, found.branching
+            self.say()
 
 
 def _bound_plant(question: PlantTask, alpha: Fraction, beta: Fraction, limits: SearchLimits) -> TwoSidedBounds:
@@ -276,13 +407,18 @@ def _bound_plant(question: PlantTask, alpha: Fraction, beta: Fraction, limits: S
     asks_which = factors.asks == "which"
     centred = (factors.centre, *(factors.centre ^ d for d in factors.differences))
     family = factors.differences if asks_which else centred
-    program = bound_plant(question, alpha, beta, states=family, max_rivals=len(family), time_limit=limits.time_limit)
+    program = bound_plant(question, alpha, beta, states=family, max_rivals=len(family), time_limit=limits.seconds)
     pairwise = bound_by_information(_one_factor(factors, alpha, beta), alpha, beta)
     lower: Values = {"pairwise": pairwise.value, "program": program.value}
-    policy, upper, risk = (_test_each if asks_which else _test_levelwise)(factors, alpha, beta)
+    policy, upper, risk = test_factors(factors, alpha, beta)
     best = max(value for value in lower.values() if value is not None)
     least = min(value for value in upper.values() if value is not None)
     return TwoSidedBounds(alpha, beta, best, least, policy, risk, lower, upper)
+
+
+def test_factors(factors: Factors, alpha: Fraction, beta: Fraction) -> tuple[Any, Values, Risk]:
+    """The policy of a plant that only reads, what it and its rivals cost, and its risk."""
+    return (_test_each if factors.asks == "which" else _test_levelwise)(factors, alpha, beta)
 
 
 def _one_factor(factors: Factors, alpha: Fraction, beta: Fraction) -> Task:

@@ -1,63 +1,117 @@
-"""A policy as plain data, by name: what `ascertain solve --json` prints and `ascertain simulate` reads.
+"""A policy table as plain data: by name, as files and `ascertain solve --json` have it, and by number, as certificates.
 
     {"nodes": [{"action": "gauge", "next": {"low": 1, "high": 2}}, {"answer": "tight"}, {"answer": "leak1"}]}
+    {"nodes": [{"ask": 0, "next": {"0": 1, "1": 2}}, {"answer": 0}, {"answer": 1}]}
 
-Node 0 is the root; children come after their parents.
+Node 0 is the root. A node that answers null abstains, and so does a reading that is not listed. Where children come
+after their parents every walk ends, and the policy is an `Automaton`; else it is a `PolicyTable`.
 """
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast, final
 
 from ascertain.errors import AscertainError, FileError
-from ascertain.policy.automaton import NOWHERE, Automaton
+from ascertain.model.files.json_text import named, near
+from ascertain.policy.automaton import NOWHERE, AbstractNodes, Automaton, PolicyTable
 from ascertain.task.task import Task
 
 
-def named_policy_data(task: Task, policy: Automaton) -> dict[str, Any]:
+def named_policy_data(task: Task, policy: AbstractNodes) -> dict[str, Any]:
     """The policy by the names of the task."""
     return {"nodes": [_node_data(task, policy, v) for v in range(policy.size)]}
 
 
-def _node_data(task: Task, policy: Automaton, v: int) -> dict[str, Any]:
+def _node_data(task: Task, policy: AbstractNodes, v: int) -> dict[str, Any]:
     if policy.action[v] == NOWHERE:
         return {"answer": None if policy.label[v] == NOWHERE else task.labels[policy.label[v]]}
     following = {task.model.readings[y]: child for y, child in sorted(policy.children[v].items())}
     return {"action": task.model.actions[policy.action[v]], "next": following}
 
 
-def parse_policy(data: object, task: Task, where: str) -> Automaton:
-    """The policy that plain data describes; FileError names the node that does not fit."""
-    nodes = cast(dict[str, Any], data).get("nodes") if isinstance(data, dict) else None
-    if not isinstance(nodes, list):
-        raise FileError(f'{where}: a policy is an object with a list "nodes"')
-    reading_of = {name: y for y, name in enumerate(task.model.readings)}
-    parsed = [
-        _parse_node(node, task, reading_of, f"{where}: node {v}") for v, node in enumerate(cast(list[Any], nodes))
-    ]
+def node_data(table: AbstractNodes, v: int) -> dict[str, Any]:
+    """One node of a policy by number; an answer of None abstains."""
+    if table.action[v] != NOWHERE:
+        return {"ask": int(table.action[v]), "next": {str(y): int(child) for y, child in table.children[v].items()}}
+    return {"answer": None if table.label[v] == NOWHERE else int(table.label[v])}
+
+
+def numbered_data(table: AbstractNodes) -> dict[str, Any]:
+    """The policy by number, as certificates and journals have it."""
+    return {"nodes": [node_data(table, v) for v in range(table.size)]}
+
+
+def parse_policy(data: object, task: Task, where: str) -> Automaton | PolicyTable:
+    """The policy that plain data describes by name; FileError names the node that does not fit."""
+    table = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+    words = NodeWords(_numbers(task.model.actions), _numbers(task.model.readings), _numbers(task.labels))
+    return as_ordered(parse_nodes(table.get("nodes"), words, where)).named(task)
+
+
+def parse_numbered(data: object, task: Task, where: str) -> Automaton | PolicyTable:
+    """The policy that plain data describes by number, as `node_data` writes it."""
+    table = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+    model = task.model
+    counts = (model.num_actions, len(model.readings), len(task.labels))
+    actions, readings, labels = ({k: k for k in range(count)} for count in counts)
+    words = NodeWords(actions, {str(y): y for y in readings}, labels, asks="ask")
+    return as_ordered(parse_nodes(table.get("nodes"), words, where)).named(task)
+
+
+def as_ordered(table: PolicyTable) -> Automaton | PolicyTable:
+    """The same policy; as an automaton where it never goes back."""
+    return Automaton(table.action, table.label, table.children, names=table.names) if table.is_ordered else table
+
+
+def _numbers(names: Sequence[str]) -> dict[Any, int]:
+    return {name: k for k, name in enumerate(names)}
+
+
+@final
+@dataclass(frozen=True)
+class NodeWords:
+    """What the nodes of a table may say, each with its number, and under which key they ask."""
+
+    actions: Mapping[Any, int]
+    readings: Mapping[str, int]
+    labels: Mapping[Any, int]
+    asks: str = "action"
+
+    def find(self, kind: str, known: Mapping[Any, int], word: object, where: str) -> int:
+        # Not `word in known` alone: True would be found as 1, and a list cannot be looked for.
+        if type(word) not in (str, int) or word not in known:
+            hint = near(word, (str(k) for k in known)) if isinstance(word, str) else ""
+            raise FileError(f"{where}: {named(word)} is not {kind}{hint}")
+        return known[word]
+
+
+def parse_nodes(data: object, words: NodeWords, where: str) -> PolicyTable:
+    """The table that a list of nodes describes; FileError names the node that does not fit."""
+    if not isinstance(data, list) or not data:
+        raise FileError(f'{where}: a policy is an object with a list "nodes", which has at least one')
+    nodes = cast("list[Any]", data)
+    parsed = [_parse_node(node, words, len(nodes), f"{where}: node {v}") for v, node in enumerate(nodes)]
+    action, label, children = zip(*parsed, strict=True)
     try:
-        action, label, children = zip(*parsed, strict=True) if parsed else ((), (), ())
-        return Automaton(action, label, children).named(task)
+        return PolicyTable(action, label, children)
     except AscertainError as reason:
         raise FileError(f"{where}: {reason}") from None
 
 
-def _parse_node(node: object, task: Task, reading_of: dict[str, int], where: str) -> tuple[int, int, dict[int, int]]:
-    table = cast(dict[str, Any], node) if isinstance(node, dict) else {}
+def _parse_node(node: object, words: NodeWords, size: int, where: str) -> tuple[int, int, dict[int, int]]:
+    table = cast("dict[str, Any]", node) if isinstance(node, dict) else {}
     if set(table) == {"answer"}:
         label = table["answer"]
-        if label is not None and label not in task.labels:
-            raise FileError(f"{where}: {label!r} is not a label of the task")
-        return NOWHERE, NOWHERE if label is None else task.labels.index(label), {}
-    if set(table) != {"action", "next"} or not isinstance(table["next"], dict):
-        raise FileError(f'{where}: either "answer", or "action" and "next", is needed')
-    if table["action"] not in task.model.actions:
-        raise FileError(f"{where}: {table['action']!r} is not an action of the model")
+        return NOWHERE, NOWHERE if label is None else words.find("a label of the task", words.labels, label, where), {}
+    if set(table) != {words.asks, "next"} or not isinstance(table["next"], dict):
+        raise FileError(f'{where}: either "answer", or "{words.asks}" and "next", is needed')
+    action = words.find("an action of the model", words.actions, table[words.asks], where)
     children: dict[int, int] = {}
-    for reading, child in cast(dict[str, Any], table["next"]).items():
-        if reading not in reading_of:
-            raise FileError(f"{where}: {reading!r} is not a reading of the model")
-        if type(child) is not int:
-            raise FileError(f"{where}: the node after {reading!r} must be a number")
-        children[reading_of[reading]] = child
-    return task.model.actions.index(table["action"]), NOWHERE, children
+    for reading, child in cast("dict[str, Any]", table["next"]).items():
+        y = words.find("a reading of the model", words.readings, reading, where)
+        if type(child) is not int or not 0 <= child < size:
+            raise FileError(f"{where}: the node after {named(reading)} must be a number from 0 to {size - 1}")
+        children[y] = child
+    return action, NOWHERE, children

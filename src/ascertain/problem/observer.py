@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeAlias
 
 from ascertain.bank.calibration_file import Calibration, hash_declarations, read_calibration
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import KeptShells
 from ascertain.errors import TaskError, find_name
 from ascertain.evidence.evidence import Doubts
-from ascertain.observer.banks import OperationBank, list_hypotheses
+from ascertain.observer.banks import MakeBank, OperationBank, list_hypotheses, spread_evenly
 from ascertain.observer.probing import default_probing
 from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import Problem, as_problem
 from ascertain.problem.truth import end_of_run
 from ascertain.rational import rational_field
-from ascertain.task.bank import Bank
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import Action, State
-
-MakeBank: TypeAlias = Callable[[], Bank]
-"""Compiles a bank when it is wanted."""
 
 
 def pose_observer(
@@ -55,13 +49,6 @@ def pose_observer(
     if operation is None and problem.operation is not None:
         operation = pose_operation(problem)
     expected = _nominal(problem, nominal, question, operation)
-    kept = _keep_shells(problem, operation, shells)
-    make_bank = _make_bank(problem, question, operation, kept, against)
-    if expected is None and make_bank is None:
-        raise TaskError(
-            f"{problem.path}: the plant has {len(question.model.bits)} bits, too many to take every state for a "
-            "candidate; name a nominal (in [observe], or nominal=), or describe an operation ([operation], operation=)"
-        )
     settings = ObserverSettings(
         question=question,
         alpha=question.alpha,
@@ -74,9 +61,13 @@ def pose_observer(
         rejection=section.rejection,
         doubts=Doubts(section.doublings),
         probing=probing or section.probing or default_probing(question),
-        limits=_limits(problem, question),
+        limits=find_limits(problem, question),
     )
-    if make_bank is None and settings.policy in {"eager", "reuse"}:
+    kept = _keep_shells(problem, operation, shells)
+    make_bank = _make_bank(problem, question, operation, kept, against, settings.policy == "incremental")
+    if make_bank is None and settings.policy == "eager":
+        make_bank = spread_evenly(question)
+    if make_bank is None and settings.mixes:
         raise TaskError(
             f"{problem.path}: the policy {settings.policy!r} needs a bank, and the problem has none; describe an "
             "operation, or list the hypotheses, or leave the policy out: the nominal then does without"
@@ -99,9 +90,10 @@ def _make_bank(
     operation: Operation | None,
     kept: int | KeptShells | None,
     against: str | None,
+    in_parts: bool,
 ) -> MakeBank | None:
     if operation is not None:
-        return OperationBank(operation, problem.observe.compiler, kept, against=against)
+        return OperationBank(operation, problem.observe.compiler, kept, against=against, in_parts=in_parts)
     return list_hypotheses(question)
 
 
@@ -124,7 +116,8 @@ def _keep_shells(
     return section.shells if given is None else given
 
 
-def _limits(problem: Problem, question: AbstractQuestion) -> dict[Action, int]:
+def find_limits(problem: Problem, question: AbstractQuestion) -> dict[Action, int]:
+    """How often each action may be used, by [observe] limits."""
     names, where = question.model.actions, f"{problem.path}: [observe] limits"
     limits = problem.observe.limits or {}
     known = {find_name(name, names, where, "an action of the question", TaskError): n for name, n in limits.items()}

@@ -8,7 +8,7 @@ that is not known is an error that offers the one that was probably meant.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -41,6 +41,8 @@ from ascertain.task.task import Task, check_task
 
 Q = TypeVar("Q", bound=AbstractQuestion)
 
+STEPS = ("model_step", "world_step")
+"""Keys of [cost] that are no actions: what a candidate, or a state of the world, taken through one command costs."""
 KEYS: Mapping[str, tuple[str, ...]] = {
     "task": ("hypotheses", "label", "about", "actions"),
     "reset": ("action", "reading", "to"),
@@ -69,6 +71,8 @@ class Problem(Shown):
     """One for each hypothesis, for expected costs; all equal unless the file says otherwise."""
     operation: OperationSection | None = None
     observe: ObserveSection
+    prices: Mapping[str, Fraction] = field(default_factory=dict[str, Fraction])
+    """What a step of computation costs, by its kind, one of STEPS; empty: computation is not priced."""
     sources: tuple[Path, ...]
     """The files that it was read from; none of them should be written over."""
     notes: tuple[str, ...] = ()
@@ -192,6 +196,7 @@ def _pose(path: Path, data: dict[str, Any]) -> Problem:
         weights=_weights(listed, sections["weights"], len(question.model.bits)),
         operation=operation,
         observe=observe,
+        prices=_prices(sections["cost"]),
         sources=(path, *read.files, *logs),
         notes=read.notes,
     )
@@ -205,12 +210,22 @@ def _refuse_unused(data: Mapping[str, Any], observe: Mapping[str, Any]) -> None:
         raise TaskError(f"{unused[0]} is for machines and Boolean plants; this model is hidden, so leave it out")
 
 
+def _prices(section: Mapping[str, Any]) -> dict[str, Fraction]:
+    """What [cost] says about steps of computation."""
+    prices = {name: read_rational(section, name, "[cost]") for name in STEPS if name in section}
+    for name, price in prices.items():
+        if price < 0:
+            raise TaskError(f"[cost] {name}: {price} is negative; a step costs nothing or more")
+    return prices
+
+
 def _words(
     path: Path, data: dict[str, Any], sections: Mapping[str, dict[str, Any]], common: tuple[str, ...] | None
 ) -> dict[str, Any]:
     """The arguments of `pose`, one for each thing that the file says about the task."""
     task, noise, risk = sections["task"], sections["noise"], sections["risk"]
-    costs = {name: read_rational(sections["cost"], name, "[cost]") for name in sections["cost"]}
+    named = [name for name in sections["cost"] if name not in STEPS]
+    costs = {name: read_rational(sections["cost"], name, "[cost]") for name in named}
     return {
         "hypotheses": _hypotheses(path, task.get("hypotheses", "all")),
         "label": read_value(task, "label", "state", (str, dict), "[task] "),

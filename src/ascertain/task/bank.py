@@ -29,7 +29,8 @@ class Bank(Shown):
     states: tuple[State, ...]
     weights: tuple[Fraction, ...]
     later: Callable[[], Bank] | None = field(default=None, repr=False, compare=False)
-    """Computes the candidates that are still missing, with the weight that this bank leaves over at most."""
+    """Computes the candidates that come next, with the weight that this bank leaves over at most; they may leave others
+    for later in their turn."""
     scale: int = field(init=False, repr=False, compare=False)
     shares: tuple[int, ...] = field(init=False, repr=False, compare=False)
     """The weights times `scale`, which are integers: thousands of them are added and compared much faster."""
@@ -57,17 +58,65 @@ class Bank(Shown):
     def total(self) -> Fraction:
         return Fraction(sum(self.shares), self.scale)
 
+    @property
+    def num_candidates(self) -> int:
+        return len(self.states)
+
+    @property
+    def largest(self) -> State:
+        """The candidate of the largest number."""
+        return max(self.states)
+
+    def computed(self) -> Bank:
+        """The part that is there now, without what is left to be computed."""
+        return self if self.later is None else Bank(self.states, self.weights)
+
     def completed(self) -> Bank:
-        """This bank and its later part, computed now; candidates that stand in both have the sum of their weights."""
+        """This bank and its next part, computed now; candidates that stand in both have the sum of their weights."""
         if self.later is None:
             return self
         rest = self.later()
-        if rest.later is not None or self.total + rest.total > 1:
+        if self.total + rest.total > 1:
             raise TaskError(f"the later part of a bank weighs {rest.total}; at most {1 - self.total} was left for it")
         weight = dict(zip(self.states, self.weights, strict=True))
         for state, w in zip(rest.states, rest.weights, strict=True):
             weight[state] = weight.get(state, Fraction(0)) + w
-        return weighted_bank(weight)
+        return Bank(tuple(weight), tuple(weight.values()), rest.later)
+
+
+@final
+@dataclass(frozen=True)
+class EvenBank(Shown):
+    """Every state of a plant, each with the same weight: the bank of who knows nothing. They are not listed, because
+    there may be a billion; how many of them contradict so many readings is all that evidence needs."""
+
+    num_candidates: int
+    weights: tuple[Fraction, ...] = field(default=(), init=False, repr=False)
+    """Those that are listed: none."""
+    later: None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.num_candidates < 1:
+            raise TaskError(f"a bank needs candidates; {self.num_candidates} were given")
+
+    def shown(self) -> Mapping[str, object]:
+        return {"states": self.num_candidates, "total": Fraction(1)}
+
+    @property
+    def largest(self) -> State:
+        """The candidate of the largest number."""
+        return self.num_candidates - 1
+
+    def computed(self) -> EvenBank:
+        """The bank itself: nothing of it is left for later."""
+        return self
+
+
+def listed_bank(bank: Bank | EvenBank) -> Bank:
+    """The bank, where its candidates must be listed."""
+    if isinstance(bank, EvenBank):
+        raise TaskError("a bank of every state, unlisted, is for Boolean plants all of whose states are hypotheses")
+    return bank
 
 
 def scale_weights(weights: Sequence[Fraction]) -> tuple[int, tuple[int, ...]]:

@@ -7,7 +7,7 @@ bank, at which share of alpha and from which step on readings are scored:
     policy              until the bank is compiled                      after that
     staged, readwise    the nominal, alpha * nominal_share, from 0      the bank, the rest of alpha, from that step on
     eager                                                               the bank, alpha, from 0
-    reuse               the nominal with weight nominal_share, from 0   the bank, alpha, from 0
+    reuse, incremental  the nominal with weight nominal_share, from 0   the bank, alpha, from 0
 
 On a hidden model, candidates and the nominal are hypotheses, and readings are scored from 0 in every case: where the
 plant is depends there on what was read, so that readings before a switch, which decided about it, cannot be left out.
@@ -58,6 +58,10 @@ WORLDS: dict[str, Callable[[Any, str, Stage, list[Step]], None]] = {
 }
 """By kind of model: what computes the evidence against every hypothesis again."""
 ONE = Fraction(1)
+MIXTURES = ("reuse", "incremental")
+"""The policies whose nominal and bank are one mixture; of incremental ones the bank is the part computed in the end."""
+ALL_STATES = "all states"
+"""In place of a list of candidates: every state of a Boolean plant, each with the same weight."""
 
 
 @register("run", about=tuple(WORLDS), trusted=TRUSTED)
@@ -93,8 +97,10 @@ def read_transcript(task: Question, value: object) -> list[Step]:
     return steps
 
 
-def read_bank(value: object, num_states: int) -> list[tuple[int, Fraction]]:
-    """Candidates in ascending order with positive weights that sum to at most 1."""
+def read_bank(value: object, num_states: int) -> list[tuple[int, Fraction]] | None:
+    """Candidates in ascending order with positive weights that sum to at most 1; None: every state, evenly."""
+    if value == ALL_STATES:
+        return None
     rows = [read_list(row, "a candidate", 2) for row in read_list(value, "bank")]
     bank = [(read_index(s, num_states, "a candidate"), read_rational(w, "a weight")) for s, w in rows]
     states = [s for s, _ in bank]
@@ -133,7 +139,7 @@ def find_shares(story: Story) -> tuple[str, dict[str, Fraction]]:
     commitment = story.commitment
     if commitment.policy == "eager":
         return "fallback", {"fallback": commitment.alpha}
-    if commitment.policy == "reuse":
+    if commitment.policy in MIXTURES:
         return "mixture", {"mixture": commitment.alpha}
     nominal = commitment.alpha * commitment.nominal_share
     shares = {"nominal": nominal, "fallback": commitment.alpha - nominal}
@@ -163,7 +169,7 @@ def find_before(story: Story, start: int) -> Stage | None:
     return Stage([(commitment.nominal, ONE)], commitment.alpha * commitment.nominal_share, 0, commitment.ran)
 
 
-def check_bank(task: Question, story: Story, bank: list[tuple[int, Fraction]], value: object) -> None:
+def check_bank(task: Question, story: Story, bank: list[tuple[int, Fraction]] | None, value: object) -> None:
     """The bank is the one that was noted when it was compiled, as far as the commitment says, or the nominal alone."""
     commitment: Commitment = story.commitment
     if commitment.policy != "eager" and commitment.nominal is None:
@@ -173,18 +179,22 @@ def check_bank(task: Question, story: Story, bank: list[tuple[int, Fraction]], v
             raise Refuted("the bank is not the one that the records noted when it was compiled")
         if commitment.policy == "eager" and story.switched > 0:
             raise Refuted("the policy is eager, but the bank was not compiled first")
-        check_committed(task, commitment, dict(bank))
+        check_committed(task, commitment, None if bank is None else dict(bank))
         return
-    weight = commitment.nominal_share if commitment.policy == "reuse" else ONE
+    weight = commitment.nominal_share if commitment.policy in MIXTURES else ONE
     if commitment.policy == "eager" or bank != [(commitment.nominal, weight)]:
         raise Refuted("no bank was compiled, and the bank of the claim is not the nominal alone")
 
 
-def check_committed(task: Question, commitment: Commitment, bank: dict[int, Fraction]) -> None:
+def check_committed(task: Question, commitment: Commitment, bank: dict[int, Fraction] | None) -> None:
     """What the commitment says about the bank: that there is one, what the nominal weighs, or all of it."""
     if commitment.bank is None:
         raise Refuted("the commitment says that there is no bank to be compiled")
-    kept = commitment.nominal_share if commitment.policy == "reuse" else Fraction(0)
+    kept = commitment.nominal_share if commitment.policy in MIXTURES else Fraction(0)
+    if bank is None:
+        if kept or commitment.bank.get("kind") != "hypotheses":
+            raise Refuted("the bank is every state, evenly weighted, and the commitment says otherwise")
+        return
     if kept and (commitment.nominal is None or bank.get(commitment.nominal, Fraction(0)) < kept):
         raise Refuted("the nominal weighs less than the commitment says")
     if commitment.bank.get("kind") == "hypotheses":

@@ -29,7 +29,8 @@ class Controller:
     policy: PolicyName
     threshold: int = 0
     compiler: str = "exhaustive"
-    separating: bool = False
+    probing: str = "round-robin"
+    """A rule by its name, which chooses what to probe; with round-robin that is the stream's schedule."""
     equal_weights: bool = False
     """Whether candidates weigh as the paper's do, all the same, or as ours."""
     rejects_at_risk: bool = False
@@ -48,7 +49,6 @@ def observer_settings(testbed: Testbed, operation: DrawnOperation, controller: C
     """Eager spends its risk at once; the others the same risk in two halves."""
     frozen = testbed.settings
     question = pose_endpoint(testbed, operation.slot.plant)
-    probing = "separating" if controller.separating else "round-robin"
     return ObserverSettings(
         question=question,
         alpha=frozen.eager_risk if controller.policy == "eager" else 2 * frozen.staged_risk,
@@ -57,21 +57,21 @@ def observer_settings(testbed: Testbed, operation: DrawnOperation, controller: C
         threshold=Fraction(controller.threshold),
         budget=frozen.stream_length,
         rejection=frozen.staged_risk if controller.rejects_at_risk else REJECTION,
-        probing=probing,
+        probing=controller.probing,
     )
 
 
 def settle_on_stream(
     testbed: Testbed, operation: DrawnOperation, stream: Stream, settings: ObserverSettings, bank: Bank
 ) -> Observer:
-    """Run an observer on an operation's stream: on its schedule, or, with separating probes, on its noise alone."""
+    """Run an observer on an operation's stream: on its schedule, or, if it chooses its probes, on its noise alone."""
     plant, state = testbed.plants[operation.slot.plant].plant, operation.true_endpoint
     observer = start_observer(settings, lambda: bank)
     for foreseen, noise in zip(stream.schedule.tolist(), stream.noise.tolist(), strict=True):
         if observer.verdict is not None:
             break
         action = foreseen
-        if settings.probing == "separating":
+        if settings.probing != "round-robin":
             advice = observer.next()
             assert isinstance(advice, Act)
             action = advice.action

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from ascertain.errors import CertificateError
-from ascertain.policy.automaton import NOWHERE, AbstractNodes, Automaton
+from ascertain.policy.automaton import NOWHERE, Automaton
+from ascertain.policy.plain import node_data
 
 
 def achieves_claim(cost: Fraction, policy: Automaton) -> dict[str, Any]:
@@ -31,10 +32,3 @@ def policy_data(policy: Automaton) -> dict[str, Any]:
         if policy.action[v] == policy.label[v] == NOWHERE:
             raise CertificateError(f"policy node {v} abstains; only a policy that always answers can be certified")
     return {"nodes": [node_data(policy, v) for v in range(policy.size)]}
-
-
-def node_data(table: AbstractNodes, v: int) -> dict[str, Any]:
-    """One node of a policy; an answer of None abstains."""
-    if table.action[v] != NOWHERE:
-        return {"ask": int(table.action[v]), "next": {str(y): int(child) for y, child in table.children[v].items()}}
-    return {"answer": None if table.label[v] == NOWHERE else int(table.label[v])}

@@ -53,7 +53,7 @@ def shares_of(settings: Mapping[str, Any]) -> dict[str, Fraction]:
     alpha = Fraction(settings["alpha"])
     if settings["policy"] == "eager":
         return {FALLBACK: alpha}
-    if settings["policy"] == "reuse":
+    if settings["policy"] in {"reuse", "incremental"}:
         return {MIXTURE: alpha}
     nominal = alpha * Fraction(settings["nominal_share"])
     return {NOMINAL: nominal, FALLBACK: alpha - nominal}

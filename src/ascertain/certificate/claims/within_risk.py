@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, TypeVar
 
-from ascertain.certificate.claims.achieves import node_data
 from ascertain.errors import CertificateError
 from ascertain.policy.absorption import Triple, find_fates
 from ascertain.policy.chain import Chain, follow, number_memories, tabulate
 from ascertain.policy.enclosure import Enclosure, enclose
 from ascertain.policy.evaluate import value_places
+from ascertain.policy.plain import numbered_data
 from ascertain.policy.policy import AbstractPolicy
 from ascertain.task.task import Task
 
@@ -41,7 +41,7 @@ def within_risk_claim(task: Task, policy: AbstractPolicy[Memory], *, exact: bool
         "alpha": str(wrong),
         "beta": str(abstain),
         "cost": str(cost),
-        "policy": {"nodes": [node_data(table, v) for v in range(table.size)]},
+        "policy": numbered_data(table),
     }
     exactly_known = not any(values.width)
     return claim if table.is_ordered and exactly_known else claim | {"values": _value_rows(chain, values)}

@@ -53,9 +53,11 @@ def print_line(text: str) -> None:
     console.print(plain(text), soft_wrap=not console.is_terminal)
 
 
-def print_verdict(verdict: object) -> None:
-    """What the checker says of a certificate, and where to read what that means."""
+def print_verdict(verdict: object, headline: str | None = None) -> None:
+    """What the checker says of a certificate, what follows from it, and where to read what that means."""
     print_line(f"Certificate: {verdict}")
+    if headline is not None:
+        print_line(headline)
     print_line("What it proves and what it assumes: docs/guarantees.md")
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from ascertain.pipeline.observe import Moment, Watch
 
+CONTROLLER = "controller"
+"""The stage of a run that follows a policy: it collects no evidence that could be shown."""
 BAR = 30
 """Characters of the bar that shows the evidence: it fits beside its numbers in 80 columns."""
 
@@ -41,6 +43,8 @@ def _write_step(moment: Moment) -> None:
 
 def _evidence(moment: Moment) -> str:
     view = moment.view
+    if view.stage == CONTROLLER:
+        return f"[{view.stage}] {'' if view.label is None else f'{view.label}, '}cost {view.cost}"
     leading = "nothing fits" if view.label is None else view.label
     if view.rivals == 0:
         return f"[{view.stage}] {leading}: every rival is beaten, cost {view.cost}"
@@ -60,9 +64,10 @@ def _panel(moment: Moment) -> Table:
     table = Table(title="observing", title_justify="left", show_header=False)
     table.add_row("last", plain(moment.last or "-"))
     table.add_row("stage", plain(view.stage))
-    table.add_row("leading label", plain("nothing fits" if view.label is None else view.label))
-    table.add_row("evidence", plain(_bar(view.evidence_nats, view.threshold_nats)))
-    table.add_row("rivals left", plain("many" if view.rivals is None else f"{view.rivals:,}"))
+    if view.stage != CONTROLLER:
+        table.add_row("leading label", plain("nothing fits" if view.label is None else view.label))
+        table.add_row("evidence", plain(_bar(view.evidence_nats, view.threshold_nats)))
+        table.add_row("rivals left", plain("many" if view.rivals is None else f"{view.rivals:,}"))
     table.add_row("readings, actions, cost", plain(f"{view.readings}, {view.actions}, {view.cost}"))
     return table
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ascertain.cli.options import AsJson, CertificateFile, ProblemFile
+from ascertain.cli.options import AsJson, CertificateFile, ProblemFile, TimeLimit
 from ascertain.errors import import_extra
 
 if TYPE_CHECKING:
@@ -26,18 +26,29 @@ def command(
     beta: Annotated[
         str | None, typer.Option("--beta", metavar="P", help="Probability of an abstention; else the file's.")
     ] = None,
+    time: TimeLimit = None,
     as_json: AsJson = False,
     certificate: CertificateFile = None,
     draw: Annotated[
         Path | None, typer.Option("--draw", metavar="FILE.svg", help="Draw both sides against alpha; takes longer.")
     ] = None,
+    policy_out: Annotated[
+        Path | None,
+        typer.Option("--policy-out", metavar="FILE.json", help="Write the policy found, for simulate and observe."),
+    ] = None,
+    draw_policy: Annotated[
+        Path | None,
+        typer.Option("--draw-policy", metavar="FILE", help="Draw the policy found: .svg, .html, .dot or .txt."),
+    ] = None,
 ) -> None:
     """Bound the cost of an experiment at a given risk from below and from above, and name the hardest pair.
 
-    The cost is the expected cost under the worst hypothesis. The upper bound is that of a certified experiment. Exit
-    code 0, or 1 when no experiment keeps to the risk at any cost: then the pair that cannot be told apart is named.
+    The cost is the expected cost under the worst hypothesis. The upper bound is that of an experiment that keeps to
+    both risks. With --certificate each row says what the checker has verified of it. Exit code 0, or 1 when no
+    experiment keeps to the risk at any cost: then the pair that cannot be told apart is named. When time is up, or
+    after Ctrl-C (exit code 130), the best of both sides so far is the answer.
 
-    Example:  ascertain bounds problem.toml --alpha 1/1000 --beta 1/100
+    Example:  ascertain bounds problem.toml --alpha 1/1000 --beta 1/100 --time 10
     """
     from ascertain.cli.show.output import note, print_json
     from ascertain.cli.show.problems import load_problem, refuse_overwriting
@@ -49,20 +60,35 @@ def command(
     if draw is not None:
         check_drawing(draw, (".svg",))
         import_extra("matplotlib", "plots")  # before the bounds are computed, not after
+    check_drawing(draw_policy)
     posed = load_problem(problem)
-    refuse_overwriting([draw, *certificate_files(certificate)], posed.sources)
+    refuse_overwriting([draw, draw_policy, policy_out, *certificate_files(certificate)], posed.sources)
     with waiting("bounding the cost from below and from above") as tell:
-        found = bound(posed, alpha, beta, certified=certificate is not None, tell=tell)
-    for remark in found.remarks if certificate is not None else ():
+        found = bound(posed, alpha, beta, certified=certificate is not None, time_limit=time, tell=tell)
+    for remark in found.remarks:
         note(remark)
     save_certificate(certificate, found, "there is nothing to certify")
-    if draw is not None:
-        _draw(draw, found)
+    if draw is not None and found.stopped_by != "interrupt":
+        _draw(draw, found, time)
+    _save_policy(found, policy_out, draw_policy, problem.stem)
     print_json("bounds", found.facts()) if as_json else _print(problem, found)
-    raise typer.Exit(1 if found.is_infinite else 0)
+    raise typer.Exit(130 if found.stopped_by == "interrupt" else 1 if found.is_infinite else 0)
 
 
-def _draw(path: Path, found: Bounds) -> None:
+def _save_policy(found: Bounds, file: Path | None, drawing: Path | None, title: str) -> None:
+    """Write and draw the policy, where that was asked for and there is one."""
+    from ascertain.cli.show.output import note
+
+    for path in (file, drawing):
+        if path is not None and found.policy is None:
+            note(f"{path}: not written, as no policy was found")
+    if file is not None and found.policy is not None:
+        note(f"wrote {found.write_policy(file)}")
+    if drawing is not None and found.policy is not None:
+        found.draw_policy(drawing, title)
+
+
+def _draw(path: Path, found: Bounds, time: float | None) -> None:
     """Both sides at a few risks, the asked one among them."""
     from ascertain.cli.show.output import note
     from ascertain.cli.show.progress import counting
@@ -73,9 +99,9 @@ def _draw(path: Path, found: Bounds) -> None:
         note(f"{path}: not drawn, as nothing here depends on alpha")
         return
     with counting("points of the drawing") as progress:
-        points = [(float(point.question.alpha), point) for point in bound_around(found, progress)]
+        points = [(float(point.question.alpha), point) for point in bound_around(found, progress, time)]
     lines = {
-        "achieved (certified)": [(x, b.upper) for x, b in points],
+        "achieved": [(x, b.upper) for x, b in points],
         "lower bound": [(x, b.best) for x, b in points],
         "pairwise bound": [(x, b.lower.get("pairwise")) for x, b in points],
     }
@@ -98,30 +124,61 @@ def _print(problem: Path, found: Bounds) -> None:
     elif found.is_infinite:
         print_line(f"{problem}: no experiment keeps to {risk}, whatever it may cost: this is proved.")
     else:
-        print_table(f"{problem}: the expected cost at {risk}", _rows(found), ("side", "by", "cost"))
+        columns = ("side", "by", "cost") if found.verdict is None else ("side", "by", "cost", "certified")
+        print_table(f"{problem}: the expected cost at {risk}", _rows(found), columns)
         if found.ratio is not None:
-            print_line(f"What is achieved is at most {float(found.ratio):.3f} times the lower bound.")
+            sure = "" if found.verdict is None or _is_certified(found) else " (not certified)"
+            print_line(f"What is achieved is at most {_show(found.ratio, ceil)} times the lower bound{sure}.")
         if found.risk is not None:
             wrong, abstain = (f"{float(part):.3g}" for part in found.risk)
             print_line(f"Wrong with probability at most {wrong}, abstains with at most {abstain}.")
+        if found.stopped_by is not None:
+            print_line(f"Stopped by {found.stopped_by}: with more time both sides may come closer.")
     if found.hardest is not None and found.obstruction is None:
         (h, g), labels = found.hardest.states, found.hardest.labels
         print_line(f"Hardest pair: {h!r} (label {labels[0]!r}) against {g!r} (label {labels[1]!r}).")
         print_line(f"Why: {found.hardest.why}.")
     if found.verdict is not None:
-        print_verdict(found.verdict)
+        print_verdict(found.verdict, _headline(found))
 
 
-def _rows(found: Bounds) -> list[tuple[str, str, str]]:
-    """Both sides by method, each with its best last."""
-    lower = [("lower bound", name, _show(value, floor)) for name, value in found.lower.items()]
+def _is_certified(found: Bounds) -> bool:
+    """Whether the certificate proves the ratio, as far as it is printed."""
+    sure = None if found.certified is None else found.certified.ratio
+    return sure is not None and found.ratio is not None and ceil(sure * 1000) <= ceil(found.ratio * 1000)
+
+
+def _headline(found: Bounds) -> str:
+    """What the certificate proves of both sides, in one sentence."""
+    sure = found.certified
+    if sure is None:
+        return "Nothing is certified."
+    lower = "no lower bound" if not sure.has_lower else f"at least {_show(sure.best, floor)}"
+    if sure.has_lower and sure.best is None:
+        return "Certified: no experiment keeps to the risk, whatever it may cost."
+    upper = "no policy" if sure.upper is None else f"at most {_show(sure.upper, ceil)}"
+    ratio = "" if sure.ratio is None else f", within a factor of {_show(sure.ratio, ceil)}"
+    return f"Certified: {lower}, {upper}{ratio}."
+
+
+def _rows(found: Bounds) -> list[tuple[str, ...]]:
+    """Both sides by method, each with its best last; with a certificate, what it proves of each row."""
+    lower = [*found.lower.items(), ("best", found.best)]
+    rows = [("lower bound", name, _show(value, floor), _sure_lower(found, name, value)) for name, value in lower]
     known = [(name, value) for name, value in found.upper_by_method.items() if value is not None]
-    return [
-        *lower,
-        ("lower bound", "best", _show(found.best, floor)),
-        *(("achieved", name, _show(value, ceil)) for name, value in known),
-        ("achieved", "best", "no policy found" if found.upper is None else _show(found.upper, ceil)),
-    ]
+    rows += [("achieved", name, _show(value, ceil), _sure_upper(found.certified_upper(name))) for name, value in known]
+    best = "no policy found" if found.upper is None else _show(found.upper, ceil)
+    rows.append(("achieved", "best", best, _sure_upper(None if found.certified is None else found.certified.upper)))
+    return rows if found.verdict is not None else [row[:3] for row in rows]
+
+
+def _sure_lower(found: Bounds, name: str, value: Fraction | None) -> str:
+    covered, proved = (False, None) if found.certified is None else found.certified.covers(name, value)
+    return _show(proved, floor) if covered else "no"
+
+
+def _sure_upper(proved: Fraction | None) -> str:
+    return "no" if proved is None else _show(proved, ceil)
 
 
 def _show(value: Fraction | None, rounded: Callable[[Fraction], int]) -> str:

@@ -26,8 +26,16 @@ def command(
         ),
     ],
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME", help="eager, staged, readwise or reuse.")
+        str | None,
+        typer.Option(
+            "--policy",
+            metavar="NAME|FILE",
+            help="eager, staged, readwise, reuse, incremental, certified (found first), or a policy file.",
+        ),
     ] = None,
+    plan_time: Annotated[
+        float, typer.Option("--plan-time", min=0, metavar="S", help="Seconds for finding a certified policy.")
+    ] = 10.0,
     alpha: Annotated[
         str | None, typer.Option("--alpha", metavar="P", help="The risk of a wrong answer, such as 1/1000000.")
     ] = None,
@@ -91,7 +99,14 @@ def command(
     if kind.asks_person:
         asking.offer_completion(posed.question.model.readings)
     restore_threads()
-    words: dict[str, Any] = {"policy": policy, "alpha": alpha, "probing": probing, "budget": budget, "shells": shells}
+    words: dict[str, Any] = {
+        "policy": policy,
+        "plan_time": plan_time,
+        "alpha": alpha,
+        "probing": probing,
+        "budget": budget,
+        "shells": shells,
+    }
     with show_session(sys.stderr.isatty() and not (kind.asks_person or approve)) as watch:
         observed = observe(
             posed,
@@ -130,6 +145,7 @@ def _print(observed: Observed, dry_run: bool) -> None:
     print_line(f"certified: {facts['label']}" if observed.is_certified else f"abstained: {facts['reason']}")
     rows = [(key, facts[key]) for key in ("readings", "actions", "cost", "alpha", "policy", "stage")]
     rows += [("shells kept", str(observed.shells))] if observed.shells is not None else []
+    rows += [("generalised cost", facts["generalised_cost"])] if "generalised_cost" in facts else []
     rows += [("faults met", len(facts["faults"]))] if facts["faults"] else []
     rows += [("state now", facts["current_state"])] if facts["current_state"] is not None else []
     rows += [("truth", facts["truth"])] if "truth" in facts else []

@@ -24,7 +24,9 @@ def command(
     policy: Annotated[
         Path | None,
         typer.Option(
-            "--policy", metavar="FILE", help="What `ascertain solve PROBLEM --json` printed; else it is solved first."
+            "--policy",
+            metavar="FILE",
+            help="A policy file (`bounds --policy-out`, `solve --json`); else the best is looked for first.",
         ),
     ] = None,
     state: Annotated[

@@ -94,7 +94,7 @@ def sweep_states(steps: Steps, room: Room, first_word: int, num_words: int, size
     for low in range(0, num_words, TILE):
         width = min(TILE, num_words - low)
         # Every counter begins at 2^p - threshold, so that the threshold-th contradiction carries out of the last plane.
-        _fill_tile(tile, num_bits, first_word + low, width)
+        fill_tile(tile, num_bits, first_word + low, width)
         _start_planes(planes, num_planes, width, (1 << num_planes) - threshold[0] if last else 0)
         for w in range(width):
             word[w] = low + w
@@ -165,7 +165,7 @@ def _finish(steps: Steps, start: int, at: int, current: WordArray, count: LongAr
 
 
 @kernel
-def _fill_tile(tile: WordArray, num_bits: int, first: int, width: int) -> None:
+def fill_tile(tile: WordArray, num_bits: int, first: int, width: int) -> None:
     """The states from 64 first on, bit-sliced. Within a word bit i of the number j is 1 where j >> i is odd."""
     for bit in range(num_bits):
         row = tile[bit]
@@ -344,6 +344,8 @@ def filter_states(steps: Steps, listed: Listed) -> int:
         state, k, beaten = current[j], count[j], False
         for i in range(commands.size):
             c = commands[i]
+            if c == MISSING:
+                continue
             state = apply_command(gates, offset, c, state)
             if readings[i] != MISSING and int((state >> np.uint64(tap[c])) & ONE) != readings[i]:
                 k += 1

@@ -48,7 +48,7 @@ from ascertain_paper.testbed.testbed import Testbed
 
 PURPOSE = "audit"
 SEPARATING = tuple(
-    replace(controller, name=f"separating, {controller.policy} 100", separating=True)
+    replace(controller, name=f"separating, {controller.policy} 100", probing="separating")
     for controller in (READWISE, replace(READWISE, policy="reuse"))
 )
 STAGES = ("eager", "reuse", "nominal", "fallback")

@@ -204,7 +204,7 @@ def _tell_gains(rows: Rows, *, comparable: bool) -> list[str]:
     steps = Fraction(staged["model_steps"]) / Fraction(best["model_steps"])
     printed = paper.CONTROLLER[STAGED].model_steps * 1e6 / float(Fraction(best["model_steps"]))
     return [
-        f"Reuse with separating probes and the merging compiler reads {100 * (1 - float(reads)):.1f} % less than "
+        f"Reuse with look-ahead and the merging compiler reads {100 * (1 - float(reads)):.1f} % less than "
         f"staging here, and takes {float(steps):,.0f} times fewer model steps than we count for staging with "
         f"enumeration{f', {printed:.1f} times fewer than the paper prints for staging' if comparable else ''}."
     ]

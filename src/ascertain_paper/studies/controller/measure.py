@@ -54,11 +54,15 @@ WEIGHTED = tuple(
 OURS = (
     *WEIGHTED,
     Controller(f"{OUR_WEIGHTS}reuse 100", "reuse", 100, "merging"),
-    Controller("separating, readwise 100", "readwise", 100, "merging", separating=True),
-    Controller("separating, reuse 100", "reuse", 100, "merging", separating=True),
+    *(
+        Controller(f"{probing}, {policy} 100", policy, 100, "merging", probing)
+        for probing in ("separating", "look-ahead")
+        for policy in ("readwise", "reuse")
+    ),
 )
-MEASURED = 2
-"""Since version 0.1.0 the paper's rows have equal weights, and a beaten candidate takes no more steps."""
+MEASURED = 3
+"""Since version 0.1.0 the paper's rows have equal weights, a beaten candidate takes no more steps, and there are rows
+with look-ahead."""
 ALL = (*PAPER, AT_RISK, *OURS)
 """Every row of the table, in its order."""
 

@@ -23,7 +23,7 @@ from ascertain.live.session import Run, run_session
 from ascertain.observer.banks import OperationBank
 from ascertain.observer.records import commitment_record, hash_records
 from ascertain.observer.settings import ObserverSettings
-from ascertain.observer.staged import start_observer
+from ascertain.observer.staged import Observer, start_observer
 from ascertain.observer.stages import Acceptance
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.task.canonical import canonical_bytes, task_data
@@ -68,6 +68,12 @@ class Story:
     """What the checker says of the certificate; empty when there is none."""
     proved: tuple[str, ...]
     """What it verified, a sentence each."""
+
+    @property
+    def observer(self) -> Observer:
+        """As it was in the end: one that collects evidence."""
+        assert isinstance(self.run.observer, Observer)
+        return self.run.observer
 
     @property
     def certificate_hash(self) -> str:
@@ -185,7 +191,7 @@ def _evidence_against(
 
 def facts_of(story: Story) -> dict[str, Any]:
     """What programs may want of the story."""
-    observer = story.run.observer
+    observer = story.observer
     return {
         "operation": story.operation.slot.name,
         "label": None if story.acceptance is None else story.acceptance.label,

@@ -54,7 +54,7 @@ def _truth(story: Story) -> str:
 
 
 def _answer(story: Story) -> str:
-    observer = story.run.observer
+    observer = story.observer
     if story.acceptance is None:
         return f"No answer after {observer.counters.readings} readings: {story.run.verdict}."
     right = "the right" if story.acceptance.label == _truth(story) else "a WRONG"
@@ -65,7 +65,7 @@ def _answer(story: Story) -> str:
 
 
 def _findings(story: Story) -> tuple[str, ...]:
-    operation, observer = story.operation, story.run.observer
+    operation, observer = story.operation, story.observer
     family = story.testbed.settings.families[operation.slot.family]
     sentences = [
         f"{operation.sent.size} commands were sent to a plant of {story.question.model.num_bits} bits, and "
@@ -76,7 +76,7 @@ def _findings(story: Story) -> tuple[str, ...]:
         sentences.append(
             f"After {event.readings} fresh readings the nominal no longer explained what was read ({event.why}): the "
             f"bank was compiled from the log, {observer.counters.compile_steps:,} model steps, "
-            f"{len(story.acceptance.bank.states) if story.acceptance else 0} candidates in the first shells."
+            f"{story.acceptance.bank.num_candidates if story.acceptance else 0} candidates in the first shells."
         )
     verdict = f"The verdict: {story.run.verdict}, after {observer.counters.readings} readings."
     if story.acceptance is not None:
@@ -92,7 +92,7 @@ def _findings(story: Story) -> tuple[str, ...]:
 
 def _shares(story: Story) -> str:
     """How the stages share the run's risk, as the end of a sentence."""
-    shares = [f"{show_ratio(each.amount)} in the {each.name} stage" for each in story.run.observer.risk_budget.shares]
+    shares = [f"{show_ratio(each.amount)} in the {each.name} stage" for each in story.observer.risk_budget.shares]
     return f"of which {' and '.join(shares)}" if len(shares) > 1 else "all of it in one stage"
 
 
@@ -117,7 +117,7 @@ def _excerpts(story: Story) -> tuple[Excerpt, ...]:
         )
         note = (
             "Both files lie beside this page. The risk that the checker names is the share of the stage that answered; "
-            f"the whole run has {show_ratio(story.run.observer.risk_budget.alpha)}."
+            f"the whole run has {show_ratio(story.observer.risk_budget.alpha)}."
         )
         shown.append(Excerpt("The certificate", "\n".join(lines), note))
     return tuple(shown)
@@ -163,7 +163,7 @@ def _replaced_row(story: Story, who: str, replacement: Replacement) -> tuple[Cel
 
 
 def _run_table(story: Story) -> Table:
-    observer = story.run.observer
+    observer = story.observer
     shares = [(f"share of the {share.name} stage", show_ratio(share.amount)) for share in observer.risk_budget.shares]
     body: list[tuple[Cell, ...]] = [
         ("readings", f"{observer.counters.readings:,}"),
@@ -188,7 +188,7 @@ def _figures(story: Story) -> tuple[Figure, ...]:
         Series("against the last rival", reads, tuple(nats for _, nats in story.evidence_nats), mark="steps"),
         Series("needed: log(1/share)", (reads[0], reads[-1]), (needed, needed), mark="line"),
     ]
-    if story.run.observer.events:
+    if story.observer.events:
         first = tuple(float(t + 1) for t in range(len(story.trigger_nats)))
         bound = math.log(1 + story.settings.threshold)
         series += [

@@ -1,0 +1,454 @@
+"""Runs that follow a policy: the observer, its journal, its faults, its certificate, and what the checker refuses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ascertain.certificate.claims.followed import followed_claim
+from ascertain.certificate.write import certificate_data
+from ascertain.errors import AscertainError, CertificateError, FileError, TaskError
+from ascertain.live.journal import Journal
+from ascertain.live.recorder import Notebook
+from ascertain.live.resume import begin_controlled
+from ascertain.live.session import run_session
+from ascertain.model.named import register
+from ascertain.model.noisy import NoisyMachine
+from ascertain.observer.controlled import ControllerSettings, start_controlled
+from ascertain.observer.records import hash_records
+from ascertain.observer.staged import Act
+from ascertain.pipeline.control import Control, choose_control, is_path, prove_control
+from ascertain.pipeline.observe import observe
+from ascertain.planning.policy_file import write_policy
+from ascertain.plant.abstract import AbstractPlant
+from ascertain.plant.faults import InDoubt, Missing
+from ascertain.plant.simulated import SimulatedPlant
+from ascertain.policy.verdict import Abstained, Certified
+from ascertain.problem.problem import as_problem
+from ascertain.task.canonical import canonical_bytes, task_data, task_hash
+from ascertain.task.plant_task import pose_plant
+from ascertain.task.pose import pose
+from ascertain.task.task import Task
+from ascertain_check import check
+from tests.reference.registers import far_sensor
+
+TENTH = Fraction(1, 10)
+
+
+def question(alpha: Fraction = Fraction(1, 20)) -> Task:
+    """A sensor two steps away: on the way nothing is looked at, so that what is read there may be lost."""
+    return replace(pose(far_sensor(3), hypotheses=["left0", "right0"], flip=TENTH), alpha=alpha, beta=Fraction(1, 10))
+
+
+@cache
+def control() -> Control:
+    found = choose_control(as_problem(question()), "certified", seconds=1)
+    assert found is not None
+    return found
+
+
+class Flaky(AbstractPlant):
+    """A simulated plant of which one action is lost or in doubt."""
+
+    name = "flaky"
+
+    def __init__(self, at: int, fault: Exception | None, start: str = "left0", seed: int = 2) -> None:
+        self.inner, self.at, self.fault, self.sent = SimulatedPlant(question().model, start, seed), at, fault, 0
+
+    def send(self, action: str) -> str:
+        self.sent += 1
+        reading = self.inner.send(action)
+        if self.sent == self.at and self.fault is not None:
+            raise self.fault
+        return reading
+
+
+@cache
+def answered(at: int = 0) -> tuple[dict[str, Any], Any]:
+    """A claim that a run earned, its reading number `at` lost, and the run."""
+    notebook, begun = Notebook(), begin_controlled(Notebook(), control().settings)
+    run = run_session(begun.observer, Flaky(at, Missing("gone")), recorder=notebook, commitment=begun.commitment)
+    assert isinstance(run.verdict, Certified)
+    return followed_claim(question(), prove_control(control()), run.observer.transcript, notebook.records), run
+
+
+def judge(claim: dict[str, Any], task: Task | None = None) -> str:
+    task = task or question()
+    return str(check(canonical_bytes(task_data(task)), canonical_bytes(certificate_data(task, [claim]))))
+
+
+# The observer.
+
+
+def test_an_observer_asks_what_its_policy_asks_and_answers_what_it_answers() -> None:
+    policy, observer = control().settings.controller, start_controlled(control().settings)
+    plant, memory = SimulatedPlant(question().model, "right0", 3), policy.start()
+    while isinstance(advice := observer.next(), Act):
+        assert policy.decide(memory) == type(policy.decide(memory))(advice.action)  # type: ignore[call-arg]
+        reading = question().model.readings.index(plant.send(question().model.actions[advice.action]))
+        memory, observer = policy.next(memory, reading), observer.update(advice.action, reading)
+    assert observer.verdict == Certified("right0")
+    assert observer.counters.actions == len(observer.transcript) == observer.counters.readings
+    assert observer.counters.cost == len(observer.transcript)
+    with pytest.raises(TaskError, match="has ended"):
+        observer.update(0, 0)
+
+
+def test_what_the_policy_does_not_ask_is_refused() -> None:
+    observer = start_controlled(control().settings)
+    wrong = 1 - observer.next().action  # type: ignore[union-attr]
+    with pytest.raises(TaskError, match="does not ask"):
+        observer.update(wrong, 0)
+
+
+def test_a_lost_reading_ends_the_run_only_where_the_policy_would_have_looked_at_it() -> None:
+    _, unharmed = answered(at=1)
+    assert unharmed.observer.transcript[0].reading is None
+    run = run_session(start_controlled(control().settings), Flaky(3, Missing("gone")))
+    assert isinstance(run.verdict, Abstained) and "was lost, and the policy depends on it" in run.verdict.reason
+
+
+def test_an_action_in_doubt_ends_the_run() -> None:
+    run = run_session(start_controlled(control().settings), Flaky(1, InDoubt("timeout")))
+    assert isinstance(run.verdict, Abstained) and "nobody knows whether" in run.verdict.reason
+    assert run.plant_failed
+
+
+def test_budget_and_limits_end_in_an_abstention() -> None:
+    short = replace(control().settings, budget=2)
+    run = run_session(start_controlled(short), Flaky(0, None))
+    assert run.verdict == Abstained("the budget of 2 actions is used up")
+    rare = replace(control().settings, limits={0: 1})
+    run = run_session(start_controlled(rare), Flaky(0, None))
+    assert isinstance(run.verdict, Abstained) and "limit" in run.verdict.reason
+
+
+def test_a_policy_that_errs_too_often_is_not_run() -> None:
+    with pytest.raises(TaskError, match="errs with a probability"):
+        replace(control().settings, question=question(Fraction(1, 10**9)))
+
+
+# The road: files, journals, resuming, choosing.
+
+
+@pytest.mark.parametrize(("text", "path"), [("eager", False), ("certified", False), ("p.json", True), ("./p", True)])
+def test_a_policy_with_a_suffix_or_a_slash_is_a_file(text: str, path: bool) -> None:
+    assert is_path(text) is path
+
+
+def test_a_run_is_resumed_with_the_policy_of_its_journal(tmp_path: Path) -> None:
+    path = write_policy(tmp_path / "p.json", control().controller)
+    whole = observe(question(), Flaky(0, None), policy=path)
+    journal = tmp_path / "run.journal"
+    plant = Flaky(0, None)
+
+    class Broken(Exception):
+        pass
+
+    def crash(_: object) -> None:
+        if plant.sent == 3:
+            raise Broken
+
+    with pytest.raises(Broken):
+        observe(question(), plant, policy=path, journal=journal, watch=crash)
+    path.unlink()
+    certificate = tmp_path / "c.json"
+    again = observe(question(), plant, journal=journal, resume=True, certificate=certificate)
+    assert (again.certificate, again.run.verdict) == ("VERIFIED", whole.run.verdict)
+    assert again.run.observer.transcript == whole.run.observer.transcript
+    assert again.facts()["policy"] == "controller"
+    with pytest.raises(FileError, match="follows a policy"):
+        observe(question(), plant, journal=journal, resume=True, policy="eager")
+    with pytest.raises(FileError, match="another problem"):
+        observe(question(Fraction(1, 19)), plant, journal=journal, resume=True)
+
+
+def test_a_journal_of_evidence_is_not_resumed_with_a_policy(tmp_path: Path) -> None:
+    path = write_policy(tmp_path / "p.json", control().controller)
+    journal = tmp_path / "run.journal"
+    observe(question(), Flaky(0, None), policy="eager", journal=journal)
+    with pytest.raises(FileError, match="collects evidence"):
+        observe(question(), Flaky(0, None), policy=path, journal=journal, resume=True)
+    assert observe(question(), Flaky(0, None), journal=journal, resume=True).facts()["policy"] == "eager"
+
+
+def test_a_journal_whose_policy_was_tampered_with_is_refused(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "run.journal")
+    commitment = json.loads(json.dumps(control().settings.commitment()))
+    commitment["settings"]["controller"]["nodes"][0] = {"answer": 7}
+    with journal:
+        journal.begin(commitment)
+    with pytest.raises(FileError, match="journal's policy: node 0"):
+        observe(question(), Flaky(0, None), journal=journal.path, resume=True)
+
+
+def test_by_default_a_small_noisy_question_with_both_risks_is_settled_by_a_certified_policy() -> None:
+    heard: list[str] = []
+    done = observe(question(), Flaky(0, None), plan_time=1, note=heard.append)
+    assert done.facts()["policy"] == "controller"
+    assert any("following a certified policy" in line for line in heard)
+
+
+@pytest.mark.parametrize("words", [{"probing": "separating"}, {"policy": "eager"}, {"nominal": "left0"}])
+def test_whoever_says_how_to_observe_gets_that(words: dict[str, Any]) -> None:
+    assert observe(question(), Flaky(0, None), **words).facts()["policy"] != "controller"
+
+
+@pytest.mark.parametrize("risks", [{"beta": Fraction(0)}, {"alpha": Fraction(1, 20), "beta": Fraction(0)}])
+def test_without_both_risks_evidence_is_collected(risks: dict[str, Fraction]) -> None:
+    assert choose_control(as_problem(replace(question(), **risks)), None) is None
+    with pytest.raises(TaskError, match="no policy is that sure"):
+        choose_control(as_problem(replace(question(), **risks)), "certified")
+
+
+def test_where_no_policy_is_found_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ascertain.pipeline.control.find_in_time", lambda *_: [])
+    heard: list[str] = []
+    assert choose_control(as_problem(question()), None, tell=heard.append) is None
+    assert "collecting evidence instead" in heard[-1]
+    with pytest.raises(TaskError, match="no certified policy was found"):
+        choose_control(as_problem(question()), "certified")
+
+
+def test_a_plant_that_is_not_enumerated_is_run_through_its_factors(tmp_path: Path) -> None:
+    plant = register(20, TENTH)
+    asked = pose_plant(plant, label={"nominal": "0" * 20}, alpha=Fraction(1, 50), beta=Fraction(1, 20))
+    device = SimulatedPlant(plant, "1" * 20, 1)
+    heard: list[str] = []
+    done = observe(asked, device, policy="certified", certificate=tmp_path / "c.json", note=heard.append)
+    assert done.run.verdict == Certified("other") and done.certificate is None
+    assert any("not enumerated" in line for line in heard)
+
+
+def test_an_unknown_name_is_refused_with_what_is_known() -> None:
+    with pytest.raises(AscertainError, match="did you mean 'certified'"):
+        observe(question(), Flaky(0, None), policy="certifed")
+
+
+# The claim.
+
+
+def test_a_run_that_followed_its_policy_is_verified() -> None:
+    claim, run = answered()
+    task = question()
+    verdict = check(canonical_bytes(task_data(task)), canonical_bytes(certificate_data(task, [claim])))
+    assert str(verdict) == "VERIFIED"
+    assert verdict.proved[0].startswith(f"the answer '{run.verdict.label}' follows, in {len(claim['transcript'])} ")
+    assert verdict.proved[0].endswith("faults of the plant not counted")
+    assert verdict.trusted == ("trusted, not proved: the time of the commitment",)
+
+
+def test_a_lost_reading_that_nothing_depends_on_is_verified() -> None:
+    claim, _ = answered(at=1)
+    assert claim["transcript"][0][1] is None
+    assert judge(claim) == "VERIFIED"
+
+
+def test_what_has_no_answer_has_no_claim() -> None:
+    settings = control().settings
+    records = [settings.commitment(), {"record": "verdict", "verdict": "abstained", "label": None, "reason": "x"}]
+    with pytest.raises(CertificateError, match="end with an answer"):
+        followed_claim(question(), prove_control(control()), (), records)
+    claim, run = answered()
+    other = {**prove_control(control()), "policy": {"nodes": [{"answer": 0}]}}
+    with pytest.raises(CertificateError, match="another policy"):
+        followed_claim(question(), other, run.observer.transcript, claim["records"])
+    with pytest.raises(CertificateError, match="another question"):
+        followed_claim(question(TENTH), prove_control(control()), run.observer.transcript, claim["records"])
+
+
+def spoilt(path: list[Any], value: Any, *, rechain: bool = True, at: int = 0) -> dict[str, Any]:
+    """The claim with one place changed (or, with `...`, removed), and its head computed again."""
+    claim = json.loads(json.dumps(answered(at)[0]))
+    spot = claim
+    for key in path[:-1]:
+        spot = spot[key]
+    if value is ...:
+        del spot[path[-1]]
+    else:
+        spot[path[-1]] = value
+    return {**claim, "head": hash_records(claim["records"])} if rechain and path[0] == "records" else claim
+
+
+SETTINGS = ["records", 0, "settings"]
+MALFORMED: list[tuple[list[Any], Any, str]] = [
+    (["label"], 3, "label: a string is needed"),
+    (["more"], 3, "'more' does not belong here"),
+    (["risk"], [], "risk: an object is needed"),
+    (["risk", "claim"], "run", "a claim 'within-risk' is needed"),
+    (["risk", "claim"], ..., "a claim 'within-risk' is needed"),
+    (["risk", "beta"], "x", "beta"),
+    (["head"], "0", "head"),
+    (["transcript", 0], [0, 0], "a step of the transcript"),
+    (["records"], [], "must be a commitment"),
+    (["records", 0, "bank"], {"kind": "hypotheses"}, "has no bank"),
+    (["records", 0, "format"], "other", "ascertain-journal"),
+    ([*SETTINGS, "format"], "ascertain-observer", "ascertain-controller"),
+    ([*SETTINGS, "version"], 2, "ascertain-controller"),
+    ([*SETTINGS, "version"], True, "ascertain-controller"),
+    ([*SETTINGS, "more"], 1, "'more' does not belong here"),
+    ([*SETTINGS, "task"], ..., "'task' is missing"),
+]
+REFUTED: list[tuple[list[Any], Any, str]] = [
+    (["label"], "right0", "the records tell another answer"),
+    (["head"], "0" * 64, "does not end in the head"),
+    (["risk", "alpha"], "0", "probability of a wrong answer is more"),
+    (["risk", "cost"], "1", "expected cost is more"),
+    (["records", 0, "task_sha256"], "0" * 64, "another task"),
+    ([*SETTINGS, "task"], "0" * 64, "another task"),
+    ([*SETTINGS, "controller", "nodes", 0, "ask"], 1, "another policy"),
+    ([*SETTINGS, "controller", "nodes", 0, "ask"], False, "another policy"),
+    (["transcript", 2, 1], None, "another transcript"),
+    (["records", -1], ..., "do not end with a verdict"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "sentence"), MALFORMED)
+def test_a_claim_that_does_not_follow_the_format_is_malformed(path: list[Any], value: Any, sentence: str) -> None:
+    verdict = judge(spoilt(path, value))
+    assert verdict.startswith("MALFORMED") and sentence in verdict
+
+
+@pytest.mark.parametrize(("path", "value", "sentence"), REFUTED)
+def test_a_claim_that_does_not_hold_is_refuted(path: list[Any], value: Any, sentence: str) -> None:
+    verdict = judge(spoilt(path, value))
+    assert verdict.startswith("REFUTED") and sentence in verdict
+
+
+def retold(change: Any, at: int = 0) -> dict[str, Any]:
+    """The claim with transcript and records both told otherwise: `change` is given all steps and the label."""
+    claim = json.loads(json.dumps(answered(at)[0]))
+    steps, label = change(claim["transcript"], claim["label"])
+    records = [claim["records"][0]]
+    for action, reading, certain in steps:
+        records.append({"record": "intent", "action": action})
+        outcome = {"record": "reading", "action": action, "reading": reading}
+        records.append(outcome if certain else {"record": "doubt", "action": action})
+    records.append({"record": "verdict", "verdict": "certified", "label": label, "reason": None})
+    return {**claim, "transcript": steps, "label": label, "records": records, "head": hash_records(records)}
+
+
+def test_a_story_told_otherwise_must_still_follow_the_policy() -> None:
+    assert judge(retold(lambda steps, label: (steps, label))) == "VERIFIED"
+    cases = {
+        "does not answer 'right0'": lambda steps, _: (steps, "right0"),
+        "after 0 steps the policy does not answer": lambda _, label: ([], label),
+        "at step 0 the policy does not ask action 1": lambda steps, label: ([[1, *steps[0][1:]], *steps[1:]], label),
+        "at step 2 the policy does not ask action 0": lambda steps, label: ([*steps[:2], [0, 0, True]], label),
+        "nobody knows whether the action of step 0 ran": lambda steps, label: (
+            [[steps[0][0], None, False], *steps[1:]],
+            label,
+        ),
+        "after step 2 the policy gives no answer": lambda steps, label: ([*steps[:2], [1, None, True]], label),
+        "after step 0 the policy gives no answer: it has no branch": lambda steps, label: (
+            [[0, 2, True], *steps[1:]],
+            label,
+        ),
+        f"at step {len(answered()[0]['transcript'])} the policy does not ask": lambda steps, label: (
+            [*steps, steps[-1]],
+            label,
+        ),
+    }
+    for sentence, change in cases.items():
+        verdict = judge(retold(change))
+        assert verdict.startswith("REFUTED") and sentence in verdict, (sentence, verdict)
+
+
+def test_a_bank_has_no_place_in_a_run_that_follows_a_policy() -> None:
+    claim = json.loads(json.dumps(answered()[0]))
+    stage = {"record": "stage", "stage": "fallback", "after": 0, "why": "eager", "bank_sha256": "0" * 64}
+    records = [claim["records"][0], stage, *claim["records"][1:]]
+    verdict = judge({**claim, "records": records, "head": hash_records(records)})
+    assert verdict.startswith("REFUTED") and "another answer or another transcript" in verdict
+
+
+def test_an_abstention_is_no_answer() -> None:
+    nodes = [{"answer": None}]
+    risk = {"claim": "within-risk", "alpha": "0", "beta": "1", "cost": "0", "policy": {"nodes": nodes}}
+    first = control().settings.commitment()
+    first = {**first, "settings": {**first["settings"], "controller": {"nodes": nodes}}}
+    for label in question().labels:
+        verdict = judge(retell({**answered()[0], "risk": risk, "records": [first]}, [], label))
+        assert verdict.startswith("REFUTED: after 0 steps the policy does not answer")
+
+
+def test_the_policy_may_not_err_more_often_than_the_task_allows() -> None:
+    strict = question(Fraction(1, 10**6))
+    claim = json.loads(json.dumps(answered()[0]))
+    record = claim["records"][0]
+    digest = task_hash(strict)
+    record["task_sha256"] = record["settings"]["task"] = digest
+    claim["head"] = hash_records(claim["records"])
+    assert judge(claim, strict) == "REFUTED: the policy may err more often than the task allows"
+    just = replace(strict, alpha=Fraction(claim["risk"]["alpha"]))
+    record["task_sha256"] = record["settings"]["task"] = task_hash(just)
+    claim["head"] = hash_records(claim["records"])
+    assert judge(claim, just) == "VERIFIED"
+
+
+def partial_machine() -> Task:
+    """Not every action is allowed everywhere, and some readings come from states that no hypothesis begins in."""
+    model = NoisyMachine(
+        states=("a", "b", "c"),
+        actions=("look", "step"),
+        readings=("0", "1", "2"),
+        successor=np.array([[0, 0], [1, 1], [2, -1]], dtype=np.int32),
+        law=np.array([[0, 2], [1, 2], [2, -1]], dtype=np.int32),
+        laws=(((0, Fraction(9, 10)), (1, TENTH)), ((0, TENTH), (1, Fraction(9, 10))), ((2, Fraction(1)),)),
+    )
+    return replace(pose(model, hypotheses=["a", "b"]), alpha=Fraction(1, 3), beta=Fraction(1, 3))
+
+
+@pytest.mark.parametrize(
+    ("children", "verdict"),
+    [
+        ({"2": 1}, "VERIFIED"),  # the one reading that a step gives, which is not looked at
+        ({"0": 1, "1": 1}, "REFUTED"),  # no branch for what a step gives
+        ({"0": 2, "2": 1}, "VERIFIED"),  # a reading that the action never gives does not matter
+    ],
+)
+def test_what_is_lost_must_not_matter_for_any_reading_of_the_action(children: dict[str, int], verdict: str) -> None:
+    task = partial_machine()
+    nodes = [{"ask": 1, "next": children}, {"ask": 0, "next": {"0": 2, "1": 3}}, {"answer": 0}, {"answer": 1}]
+    risk = {"claim": "within-risk", "alpha": "1/3", "beta": "1", "cost": "2", "policy": {"nodes": nodes}}
+    settings = {**control().settings.settings_data(), "task": task_hash(task), "controller": {"nodes": nodes}}
+    first = {**control().settings.commitment(), "task_sha256": task_hash(task), "settings": settings}
+    steps = [[1, None, True], [0, 1, True]]
+    claim = {**answered()[0], "risk": risk, "records": [first]}
+    told = retell(claim, steps, "b")
+    assert judge(told, task).startswith(verdict)
+
+
+def retell(claim: dict[str, Any], steps: list[Any], label: str) -> dict[str, Any]:
+    records = list(claim["records"][:1])
+    for action, reading, _ in steps:
+        records += [{"record": "intent", "action": action}, {"record": "reading", "action": action, "reading": reading}]
+    records.append({"record": "verdict", "verdict": "certified", "label": label, "reason": None})
+    return {**claim, "transcript": steps, "label": label, "records": records, "head": hash_records(records)}
+
+
+def test_a_machine_without_noise_is_followed_too() -> None:
+    task = pose(far_sensor(3), hypotheses=["left0", "right0"])
+    found = choose_control(as_problem(task), "certified", seconds=1)
+    assert found is not None
+    notebook, begun = Notebook(), begin_controlled(Notebook(), found.settings)
+    plant = SimulatedPlant(task.model, "right0")
+    run = run_session(begun.observer, plant, recorder=notebook, commitment=begun.commitment)
+    claim = followed_claim(task, prove_control(found), run.observer.transcript, notebook.records)
+    assert judge(claim, task) == "VERIFIED"
+    lost = [[claim["transcript"][0][0], None, True], *claim["transcript"][1:]]
+    assert judge(retell(claim, lost, claim["label"]), task) == "VERIFIED"
+    unread = [*claim["transcript"][:-1], [claim["transcript"][-1][0], None, True]]
+    assert judge(retell(claim, unread, claim["label"]), task).startswith("REFUTED")
+
+
+def test_settings_are_shown() -> None:
+    assert isinstance(control().settings, ControllerSettings)
+    assert "wrong" in repr(control().settings)
