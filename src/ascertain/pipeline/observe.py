@@ -41,6 +41,7 @@ from ascertain.problem.observer import pose_observer
 from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import Problem, as_problem
 from ascertain.quotients.obstruction import find_obstruction
+from ascertain.quotients.supports import find_uncertain_pair
 from ascertain.task.canonical import fraction_text
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import Plant
@@ -190,6 +191,7 @@ def observe(
             budget=budget,
             shells=shells,
         )
+        _refuse_certainty(settings.question)
         kept = make_bank.kept if isinstance(make_bank, OperationBank) else None
         for warning in _list_warnings(settings.question):
             note(warning)
@@ -236,6 +238,16 @@ def observe(
     truth, right = _compare(run, device)
     priced = run.observer.counters.generalised_cost(**posed.prices) if posed.prices else None
     return Observed(run, None if device is None else device.name, truth, right, checked, kept, priced)
+
+
+def _refuse_certainty(question: AbstractQuestion) -> None:
+    """Refuse to be certain of what noise never settles."""
+    pair = None if question.alpha else find_uncertain_pair(question)
+    if pair is not None:
+        raise TaskError(
+            f"alpha is 0, and with noise nothing rules out {pair[0]!r} against {pair[1]!r} for certain: whatever one "
+            "of them shows, the other may; set [risk] alpha above 0, or --alpha, such as 1/1000000"
+        )
 
 
 def _list_warnings(question: AbstractQuestion) -> list[str]:
