@@ -57,6 +57,10 @@ class AbstractRecorder(ABC):
         """The action ran, and this was read; None if nothing was."""
         self.append({"record": "reading", "action": action, "reading": reading})
 
+    def outside(self, action: Action, reading: str) -> None:
+        """The action ran, and this was read, which the model does not have there."""
+        self.append({"record": "reading", "action": action, "reading": reading})
+
     def doubt(self, action: Action) -> None:
         """Nobody knows whether the action ran."""
         self.append({"record": "doubt", "action": action})

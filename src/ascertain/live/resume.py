@@ -213,7 +213,11 @@ class _Replay:
 
     def take_outcome(self, action: Action, kind: str, record: Record) -> None:
         if kind == "reading":
-            self.observer = self.observer.update(action, record["reading"])
+            reading = record["reading"]
+            if isinstance(reading, str):
+                self.observer = self.observer.outside(action, reading)
+            else:
+                self.observer = self.observer.update(action, reading)
             return
         self.observer = self.observer.doubt(action)
         if self.observer.verdict is not None:  # one doubt too many

@@ -112,6 +112,9 @@ class _Session:
             case "reading" | "missing":
                 self.recorder.reading(action, heard.reading)
                 self.observer = self.observer.update(action, heard.reading)
+            case "outside":
+                self.recorder.outside(action, heard.text)
+                self.observer = self.observer.outside(action, heard.text)
             case "doubt":
                 self.recorder.doubt(action)
                 self.observer = self.observer.doubt(action)

@@ -38,7 +38,8 @@ from ascertain.observer.guard import Guard
 from ascertain.observer.risk_budget import RiskBudget
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stalemate import Stalemates
-from ascertain.policy.verdict import Abstained, Certified, Verdict
+from ascertain.observer.witness import is_none_of_these, write_witness
+from ascertain.policy.verdict import Abstained, Certified, NoneOfThese, Verdict
 from ascertain.task.bank import Bank, EvenBank, listed_bank, nominal_bank, reuse_bank
 from ascertain.task.labels import join_labels
 from ascertain.types import Action, Reading, State
@@ -141,11 +142,7 @@ class Stages:
         self._num_readings += step.reading is not None
         self._cost += self.settings.question.cost[step.action]
         if step.reading is not None and not self._is_possible(step.action, step.reading):
-            model = self.settings.model
-            self.verdict = Abstained(
-                f"the reading {model.readings[step.reading]!r} is outside the model: no state gives it at action "
-                f"{model.actions[step.action]!r}"
-            )
+            self.verdict = NoneOfThese(write_witness(self.settings.model, self.steps))
             return
         self.guard.note(step)
         try:
@@ -185,6 +182,8 @@ class Stages:
             verdict = Abstained(f"nothing that is allowed tells apart what is left: {join_labels(left)}")
         if isinstance(verdict, Certified):
             self._accept(verdict.label)
+        elif isinstance(verdict, Abstained) and is_none_of_these(self.settings.question, self.steps):
+            verdict = NoneOfThese(write_witness(self.settings.model, self.steps))
         self.verdict = verdict
 
     @property
