@@ -37,8 +37,10 @@ from ascertain.observer.counters import Counters
 from ascertain.observer.guard import Guard
 from ascertain.observer.risk_budget import RiskBudget
 from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.stalemate import Stalemates
 from ascertain.policy.verdict import Abstained, Certified, Verdict
 from ascertain.task.bank import Bank, EvenBank, listed_bank, nominal_bank, reuse_bank
+from ascertain.task.labels import join_labels
 from ascertain.types import Action, Reading, State
 
 StageName: TypeAlias = Literal["nominal", "fallback"]
@@ -94,6 +96,7 @@ class Stages:
         self.stage: StageName = "nominal"
         self.guard = Guard(settings)
         self._chooser = Chooser(settings)
+        self._stalemates = Stalemates(settings.question)
         self._source = source
         self._scored_from = 0
         self._cost = Fraction(0)
@@ -178,6 +181,8 @@ class Stages:
             verdict = self._switch("forbidden") if self.stage == "nominal" and self._source else None
             if verdict is None and not self._may_act():
                 verdict = Abstained("no action is allowed: each is used up, or forbidden where the plant may be")
+        if verdict is None and (left := self._stalemates.find(self.world, self.guard)) is not None:
+            verdict = Abstained(f"nothing that is allowed tells apart what is left: {join_labels(left)}")
         if isinstance(verdict, Certified):
             self._accept(verdict.label)
         self.verdict = verdict

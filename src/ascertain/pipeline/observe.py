@@ -45,6 +45,7 @@ from ascertain.problem.observer import pose_observer
 from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import Problem, as_problem
 from ascertain.quotients.obstruction import find_obstruction
+from ascertain.quotients.supports import find_uncertain_pair
 from ascertain.task.canonical import fraction_text
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import Plant
@@ -229,6 +230,7 @@ def observe(
             posed = replace(posed, question=question)
             note(control.sentence)
             begin = partial(begin_controlled, settings=control.settings)
+        _refuse_certainty(question)
         for warning in _list_warnings(question):
             note(warning)
         recorder = resumed or Notebook()
@@ -269,6 +271,16 @@ def observe(
     truth, right = _compare(run, device)
     priced = run.observer.counters.generalised_cost(**posed.prices) if posed.prices else None
     return Observed(run, None if device is None else device.name, truth, right, checked, kept, priced, control)
+
+
+def _refuse_certainty(question: AbstractQuestion) -> None:
+    """Refuse to be certain of what noise never settles."""
+    pair = None if question.alpha else find_uncertain_pair(question)
+    if pair is not None:
+        raise TaskError(
+            f"alpha is 0, and with noise nothing rules out {pair[0]!r} against {pair[1]!r} for certain: whatever one "
+            "of them shows, the other may; set [risk] alpha above 0, or --alpha, such as 1/1000000"
+        )
 
 
 def _list_warnings(question: AbstractQuestion) -> list[str]:
