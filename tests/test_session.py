@@ -308,7 +308,7 @@ class Diary(AbstractRecorder):
     def stage(self, event: Event) -> None:
         self.lines.append(("stage", event))
 
-    def verdict(self, verdict: Verdict, cause: Cause | None = None) -> None:
+    def verdict(self, verdict: Verdict, cause: Cause | None = None, ran: bool = False) -> None:
         self.lines.append(("verdict", verdict, cause))
 
 

@@ -22,7 +22,7 @@ from typing import Literal, TypeAlias, final
 from ascertain.errors import PlantFault, TaskError
 from ascertain.live.deadline import NO_DEADLINE, Deadline
 from ascertain.plant.abstract import AbstractPlant
-from ascertain.plant.faults import ActionFault, Garbled, HungUp, InDoubt, Late, Missing, Refused, Unknown
+from ascertain.plant.faults import ActionFault, Contradicted, Garbled, HungUp, InDoubt, Late, Missing, Refused, Unknown
 from ascertain.types import Reading
 
 ActionOutcome: TypeAlias = Literal["reading", "missing", "doubt", "failure", "cut short"]
@@ -31,6 +31,8 @@ WORTH_REPEATING = (Late, InDoubt, Refused, Garbled, HungUp)
 """The faults after which a plant that is retry-safe may give another answer."""
 CUT_SHORT = (Late, HungUp)
 """The faults that a deadline brings about: no answer by then, or nobody who has taken what was sent."""
+RAN = (Missing, Unknown, Contradicted)
+"""The faults of an action that ran all the same, and that has to be counted."""
 SILENT = (Late, InDoubt)
 """The faults after which nobody knows whether the action ran."""
 
@@ -63,6 +65,11 @@ class Heard:
     def reason(self) -> str:
         """What the last fault says."""
         return str(self.faults[-1])
+
+    @property
+    def ran(self) -> bool:
+        """Whether it is known that the action ran, whatever became of its reading."""
+        return self.outcome in ("reading", "missing") or (bool(self.faults) and isinstance(self.faults[-1], RAN))
 
 
 def ask_plant(

@@ -65,9 +65,9 @@ class AbstractRecorder(ABC):
         """The observer has changed its stage."""
         self.append(stage_record(event, self.bank_hash))
 
-    def verdict(self, verdict: Verdict, cause: Cause | None = None) -> None:
-        """The run has ended; `cause` says why, if without an answer."""
-        self.append(verdict_record(verdict, cause))
+    def verdict(self, verdict: Verdict, cause: Cause | None = None, ran: bool = False) -> None:
+        """The run has ended; `cause` says why, if without an answer; `ran`, that the last action ran all the same."""
+        self.append(verdict_record(verdict, cause, ran))
 
 
 @final

@@ -58,6 +58,8 @@ class View:
     actions: int
     readings: int
     cost: Fraction
+    noisy: bool = True
+    """Whether there is chance in the model; without it a rival is beaten by one reading, and nats say nothing."""
 
 
 @final
@@ -137,10 +139,21 @@ class Observer(Shown):
         """The action may have been done or not, and nothing was read."""
         return self._take(Step(action, None, certain=False))
 
-    def fail(self, reason: str) -> Observer:
-        """The run cannot go on: it abstains for that reason."""
+    def fail(self, reason: str, ran: Action | None = None) -> Observer:
+        """The run cannot go on: it abstains for that reason.
+
+        `ran` is an action that was done and whose reading cannot be used; it is counted as one that was not read.
+        """
         self._check_open()
-        return replace(self, verdict=Abstained(reason), counters=replace(self.counters, abstained=1))
+        ended = replace(self, verdict=Abstained(reason), counters=replace(self.counters, abstained=1))
+        if ran is None:
+            return ended
+        cost = self.counters.cost + self.settings.question.cost[ran]
+        run = self._resume()
+        # Nothing follows from this step any more, so that the stages need not hear of it.
+        run.seen, run.chosen = _Link(self._past, Step(ran, None)), None
+        counters = replace(ended.counters, actions=self.counters.actions + 1, cost=cost)
+        return replace(ended, counters=counters, _past=run.seen, _run=run)
 
     @property
     def view(self) -> View:
@@ -158,6 +171,7 @@ class Observer(Shown):
             actions=counters.actions,
             readings=counters.readings,
             cost=counters.cost,
+            noisy=self.settings.model.is_noisy,
         )
 
     def _take(self, step: Step) -> Observer:

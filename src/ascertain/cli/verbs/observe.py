@@ -143,12 +143,14 @@ def _print(observed: Observed, dry_run: bool) -> None:
         print_line(f"next action: {facts['next_action']}")
         return
     print_line(f"certified: {facts['label']}" if observed.is_certified else f"abstained: {facts['reason']}")
-    rows = [(key, facts[key]) for key in ("readings", "actions", "cost", "alpha", "policy", "stage")]
+    # Without noise a reading decides, and neither alpha nor the stages say anything about a run.
+    chance = ("alpha", "policy", "stage") if observed.run.observer.settings.model.is_noisy else ()
+    rows = [(key, facts[key]) for key in ("readings", "actions", "cost", *chance)]
     rows += [("shells kept", str(observed.shells))] if observed.shells is not None else []
     rows += [("generalised cost", facts["generalised_cost"])] if "generalised_cost" in facts else []
     rows += [("faults met", len(facts["faults"]))] if facts["faults"] else []
-    rows += [("state now", facts["current_state"])] if facts["current_state"] is not None else []
-    rows += [("truth", facts["truth"])] if "truth" in facts else []
+    rows += [("state now (certified)", facts["current_state"])] if facts["current_state"] is not None else []
+    rows += [("began as (simulated)", facts["truth"])] if "truth" in facts else []
     print_table("run", rows)
     if facts["certificate"] is not None:
         print_verdict(facts["certificate"])
