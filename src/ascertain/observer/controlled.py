@@ -179,9 +179,11 @@ class ControlledObserver(Shown):
         unknown = f"nobody knows whether {name!r} ran, and the policy depends on it"
         return self._go(Step(action, None, certain=False), self.memory, Abstained(unknown))
 
-    def fail(self, reason: str) -> ControlledObserver:
-        """The run cannot go on: it abstains for that reason."""
+    def fail(self, reason: str, ran: Action | None = None) -> ControlledObserver:
+        """The run cannot go on: it abstains for that reason; `ran` is an action that was done and is to be counted."""
         self._check_open()
+        if ran is not None:
+            return self._go(Step(ran, None), self.memory, Abstained(reason))
         return replace(self, verdict=Abstained(reason), counters=replace(self.counters, abstained=1))
 
     @property
