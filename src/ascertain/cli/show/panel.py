@@ -66,7 +66,7 @@ def _panel(moment: Moment) -> Table:
     view = moment.view
     table = Table(title="observing", title_justify="left", show_header=False)
     table.add_row("last", plain(moment.last or "-"))
-    if view.noisy:
+    if view.noisy or view.stage == CONTROLLER:
         table.add_row("stage", plain(view.stage))
     if view.stage != CONTROLLER:
         table.add_row("leading label", plain("nothing fits" if view.label is None else view.label))
