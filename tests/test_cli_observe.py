@@ -131,8 +131,6 @@ def test_a_plant_that_dies_hangs_or_garbles_ends_in_exit_code_4_and_a_reason(tmp
     for body, reason in [
         ("os._exit(1)", "the plant has hung up"),
         ("os.kill(os.getpid(), 9)", "the plant has hung up"),
-        ("say('2 purple'); hear()", "reading 'purple' of action 'look' is outside the model"),
-        ("say('2 click'); hear()", "reading 'click' of action 'look' is outside the model"),
         ("sys.stdout.buffer.write(b'\\xff\\n'); sys.stdout.flush(); hear()", "not UTF-8 text"),
         ("say('x' * 10000); hear()", "more than 4096 bytes"),
         ("say('2 !the door is shut'); hear()", "was not carried out: the door is shut"),
@@ -142,6 +140,21 @@ def test_a_plant_that_dies_hangs_or_garbles_ends_in_exit_code_4_and_a_reason(tmp
         assert reason in facts["reason"]
         assert facts["plant_failed"] is True
         assert len(facts["faults"]) == 1
+
+
+@pytest.mark.parametrize("reading", ["purple", "click"])
+def test_a_reading_that_no_state_gives_is_none_of_these_with_a_certificate(tmp_path: Path, reading: str) -> None:
+    greet = "hear(); say('plant p'); hear(); say('1 click'); hear();"
+    plant = program(tmp_path, f"{greet} say('2 {reading}'); hear()")
+    proof = tmp_path / "none.json"
+    journal = ("--journal", tmp_path / "run.journal")
+    facts = answer(LAMP, "--plant", plant, "--timeout", "20", "--certificate", proof, *journal, code=1)
+    assert (facts["verdict"], facts["plant_failed"], facts["faults"]) == ("none of these", False, [])
+    assert facts["witness"] == [["press the switch", "click"], ["look", reading]]
+    assert facts["transcript"][-1] == ["look", reading, True]
+    assert (facts["certificate"], facts["actions"], facts["readings"]) == ("VERIFIED", 2, 2)
+    again = answer(LAMP, "--plant", plant, *journal, "--resume", code=1)
+    assert (again["verdict"], again["witness"]) == (facts["verdict"], facts["witness"])
 
 
 def test_a_silent_plant_is_given_up_after_its_time() -> None:

@@ -113,8 +113,8 @@ def test_a_dry_run_and_a_refusal_send_nothing_and_budgets_and_limits_hold(tmp_pa
     )
     limited = problem(tmp_path, '[risk]\nalpha = "1/1000"', "[observe]\nlimits = { listen = 3 }")
     assert answer(limited, "--plant", "simulated:7", code=3)["actions"] == 3
-    zero = call("observe", problem(tmp_path), "--plant", "simulated:7", "--budget", "3", code=3)
-    assert "alpha is 0, so a rival is beaten only by a reading that it can never show" in zero.stderr
+    zero = call("observe", problem(tmp_path), "--plant", "exec:/never/started", code=2)
+    assert "alpha is 0, and with noise nothing rules out 'tiger-left' against 'tiger-right' for certain" in zero.stderr
 
 
 # ----------------------------------------------------------------------------------------- journals and certificates

@@ -42,7 +42,9 @@ def copy_press(folder: Path, extra: str) -> Path:
     for path in FOLDER.glob("press*"):
         shutil.copy(path, folder / path.name)
     problem = folder / "press.toml"
-    problem.write_text(problem.read_text() + f"\n[observe]\n{extra}\n")
+    observe, operation = ("", extra) if extra.startswith("calibration") else (extra, "")
+    text = problem.read_text().replace("[operation]\n", f"[operation]\n{operation}\n")
+    problem.write_text(f"{text}\n[observe]\n{observe}\n")
     return problem
 
 
@@ -79,7 +81,7 @@ def test_the_verb_says_which(tmp_path: Path) -> None:
     assert _row(run(PRESS, "--shells", 2).stdout).split()[-1] == "2"
     problem = copy_press(tmp_path, 'calibration = "days.json"')
     write_calibration(calibrate_press(), tmp_path / "days.json")
-    assert "2, as the calibration says (coverage at least 4/5)" in _row(run(problem).stdout)
+    assert "2, as the calibration says (promised coverage at least 4/5)" in _row(run(problem).stdout)
     assert json.loads(run(problem, "--json").stdout)["shells"]["coverage"] == "4/5"
     assert "shells" not in run(LAMP).stdout
 
@@ -113,14 +115,15 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
         observe(LAMP, "simulated:4", shells=2)
     with pytest.raises(TaskError, match="at least one"):
         observe(PRESS, "simulated:4", shells=0)
-    both = copy_press(tmp_path, 'shells = 2\ncalibration = "days.json"')
+    both = copy_press(tmp_path, 'calibration = "days.json"')
+    both.write_text(both.read_text() + "shells = 2\n")
     assert "leave one of them out" in run(both, code=2).stderr
     missing = copy_press(tmp_path, "").with_name("press.toml")
-    missing.write_text(PRESS.read_text() + '\n[observe]\ncalibration = "nowhere.json"\n')
+    press = PRESS.read_text()
+    missing.write_text(press.replace("[operation]\n", '[operation]\ncalibration = "nowhere.json"\n'))
     assert "nowhere.json" in run(missing, code=2).stderr
-    for key in ('\n[observe]\ncalibration = "\\u0000"\n', None):
-        text = PRESS.read_text() + key if key else PRESS.read_text().replace("press.csv", "\\u0000")
-        missing.write_text(text)
+    for key, value in (("[operation]\n", '[operation]\ncalibration = "\\u0000"\n'), ("press.csv", "\\u0000")):
+        missing.write_text(press.replace(key, value))
         assert "internal" not in run(missing, code=2).stderr
 
 

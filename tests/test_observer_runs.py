@@ -23,7 +23,8 @@ from ascertain.observer.banks import HypothesesBank
 from ascertain.observer.settings import POLICIES, PolicyName
 from ascertain.observer.staged import Act, start_observer
 from ascertain.observer.stages import Event
-from ascertain.policy.verdict import Abstained, Certified
+from ascertain.observer.witness import is_none_of_these
+from ascertain.policy.verdict import Abstained, Certified, NoneOfThese
 from ascertain.task.bank import Bank, uniform_bank
 from ascertain.task.canonical import canonical_bytes
 from ascertain.task.plant_task import ExpressionRule
@@ -126,7 +127,8 @@ def test_on_a_noiseless_partial_machine_nothing_undefined_is_done_and_nothing_fa
             right = task.label[h] if task.state_label is None else task.state_label[state]
             assert act.label == task.labels[int(right)]
         else:
-            assert "budget" in act.reason or "no action is allowed" in act.reason
+            known = ("budget", "no action is allowed", "nothing that is allowed tells apart what is left")
+            assert isinstance(act, Abstained) and any(reason in act.reason for reason in known)
         assert observer.risk_budget.spent == 0
 
 
@@ -227,7 +229,7 @@ def test_the_reasons_of_an_abstention_are_told() -> None:
     assert refuted.next() == Abstained("no candidate of the bank explains the readings")
 
 
-def test_a_reading_that_no_state_gives_is_outside_the_model() -> None:
+def test_a_reading_that_no_state_gives_shows_that_it_is_none_of_these() -> None:
     machine = Machine(
         states=("s", "t"),
         actions=("a", "b"),
@@ -237,9 +239,28 @@ def test_a_reading_that_no_state_gives_is_outside_the_model() -> None:
     )
     observer = start_observer(set_up(pose(machine), nominal=0), refuse)
     ended = observer.update(0, 1)
-    assert isinstance(ended.verdict, Abstained)
-    assert ended.verdict.reason == "the reading 'y' is outside the model: no state gives it at action 'a'"
+    assert ended.verdict == NoneOfThese((("a", "y"),))
     assert ended.transcript == (Step(0, 1),)
+    foreign = observer.outside(0, "smoke")
+    assert foreign.verdict == NoneOfThese((("a", "smoke"),))
+    assert (foreign.counters.actions, foreign.counters.readings, foreign.counters.cost) == (1, 1, 1)
+    assert (foreign.counters.certified, foreign.counters.abstained) == (0, 0)
+    with pytest.raises(TaskError, match="the model has the reading 'x'"):
+        observer.outside(0, "x")
+
+
+def test_readings_that_fit_one_by_one_and_not_together_are_none_of_these() -> None:
+    machine = Machine(
+        states=("s", "t"),
+        actions=("a", "b"),
+        readings=("x", "y"),
+        successor=np.array([[0, 0], [1, 1]]),
+        output=np.array([[0, 1], [1, 0]]),
+    )
+    task = pose(machine)
+    assert is_none_of_these(task, (Step(0, 0), Step(1, 0))) and not is_none_of_these(task, (Step(0, 0), Step(1, 1)))
+    assert not is_none_of_these(task, (Step(0, 0, certain=False), Step(1, 0)))
+    assert is_none_of_these(task, (Step(0, 0), Step(0, None), Step(1, 0)))
 
 
 def test_a_question_that_has_one_answer_is_answered_without_a_reading() -> None:

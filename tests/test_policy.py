@@ -23,7 +23,7 @@ from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.automaton import Automaton, PolicyTable
 from ascertain.policy.plain import named_policy_data, parse_policy
 from ascertain.policy.policy import Abstain, Answer, Ask
-from ascertain.policy.verdict import Abstained, Certified
+from ascertain.policy.verdict import Certified, NoneOfThese
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
 from ascertain.task.pose import pose
@@ -87,7 +87,7 @@ def test_a_walk_ends_with_an_answer_and_its_cost() -> None:
     assert (walk.verdict, walk.cost, walk.transcript) == (Certified("b"), 1, (("look", "1"),))
 
 
-def test_an_unknown_reading_is_an_abstention_and_never_a_guess() -> None:
+def test_a_reading_that_no_hypothesis_gives_is_none_of_these_and_never_a_guess() -> None:
     class Odd:
         def send(self, action: str) -> str:
             return "2"
@@ -97,10 +97,8 @@ def test_an_unknown_reading_is_an_abstention_and_never_a_guess() -> None:
             return "ok"
 
     task, policy = look()
-    assert walk_policy(task, policy, Odd()).verdict == Abstained("reading '2' is outside the model")
-    assert walk_policy(task, policy, Impossible()).verdict == Abstained(
-        "none of these: a reading that no hypothesis explains"
-    )
+    assert walk_policy(task, policy, Odd()).verdict == NoneOfThese((("look", "2"),))
+    assert walk_policy(task, policy, Impossible()).verdict == NoneOfThese((("look", "ok"),))
 
 
 def test_a_simulated_plant_refuses_what_its_model_does_not_define() -> None:

@@ -62,6 +62,7 @@ from ascertain.pipeline.fingerprint import explain_transcript as explain_transcr
 from ascertain.pipeline.compile import compile_operation as compile_operation
 from ascertain.pipeline.compile import CompiledOperation as CompiledOperation
 from ascertain.pipeline.calibrate import calibrate as calibrate
+from ascertain.pipeline.calibrate import calibrate_runs as calibrate_runs
 from ascertain.pipeline.simulate import simulate as simulate
 from ascertain.pipeline.simulate import simulate_runs as simulate_runs
 from ascertain.pipeline.inspect import inspect as inspect

@@ -50,6 +50,7 @@ def observe(settings: ObserverSettings, bank: Bank | None, history: Sequence[Ste
                 return Outcome("abstained", switched=switched)
             elif why is not None:
                 switched = t, why
+            world = play(settings, nominal_stage(settings), 0, past)
         if switched is not None:
             assert bank is not None
             alpha = settings.alpha if settings.policy == "eager" or settings.mixes else settings.alpha_fallback
@@ -60,9 +61,35 @@ def observe(settings: ObserverSettings, bank: Bank | None, history: Sequence[Ste
                 return Outcome(end, label, alpha, scored_from, switched)
             if end == "gave up":
                 return Outcome("abstained", switched=switched)
-        if spent:
+            world = play(settings, whole, scored_from, past)
+        waits = reuse and switched is None  # the rest of the mixture may still change what is left
+        if spent or (not waits and is_stalemate(settings, world)):
             return Outcome("abstained", switched=switched)
     return Outcome("going on", switched=switched)
+
+
+def is_stalemate(settings: ObserverSettings, world: NaiveWorld) -> bool:
+    """Whether, on a machine, what is left shows the same laws (at alpha = 0: supports) after all words, and never has
+    one label. Every case of every hypothesis is followed by itself through all that words lead to."""
+    model, question, name = world.model, settings.question, name_labels(settings)
+    if isinstance(question, PlantTask):
+        return False
+    cases = [case for case, beaten in world.beaten.items() if not beaten]
+    reached = {tuple(world.state[case] for case in cases)}
+    while True:
+        further = {tuple(model.next_state(s, a) for s in row) for row in reached for a in question.actions}
+        if further <= reached:
+            break
+        reached |= further
+    for row in reached:
+        if len({name(h, s) for (h, _), s in zip(cases, row, strict=True)}) < 2:
+            return False
+        for a in question.actions:
+            laws = [model.reading_law(s, a) for s in row]
+            shown = {frozenset(law.items() if settings.alpha else law) for law in laws}
+            if len(shown) > 1:
+                return False
+    return True
 
 
 def nominal_stage(settings: ObserverSettings) -> tuple[Bank, Fraction]:

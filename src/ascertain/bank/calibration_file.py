@@ -15,11 +15,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast, final
 
-from ascertain.bank.calibrate import Calibrated, calibrate_blocks, calibrate_strata
+from ascertain.bank.calibrate import Calibrated, calibrate_blocks, calibrate_strata, largest_rank
+from ascertain.bank.conditional import calibrate_groups
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import KeptShells, Rank
 from ascertain.drawing.shown import Listing, Shown
-from ascertain.errors import FileError, TaskError
+from ascertain.errors import FileError, TaskError, did_you_mean
 from ascertain.model.files.json_text import near, parse_json
 from ascertain.model.files.text import read_text
 from ascertain.task.canonical import canonical_bytes
@@ -52,6 +53,8 @@ class Calibration(Shown):
     blocks: tuple[str, ...]
     ranks: tuple[tuple[Rank, ...], ...]
     place: int = 1
+    groups: tuple[str, ...] = ()
+    """Of every block, what was known of it beforehand, such as which plant; none where nothing is told apart."""
     made_by: str = field(default_factory=lambda: f"ascertain {__version__}")
 
     def __post_init__(self) -> None:
@@ -62,6 +65,8 @@ class Calibration(Shown):
                 raise TaskError(f"{name} must be a list of different names, at least one")
         if len(self.ranks) != len(self.blocks) or any(len(row) != len(self.strata) for row in self.ranks):
             raise TaskError(f"ranks must be {len(self.blocks)} rows, one a block, of {len(self.strata)}, one a stratum")
+        if self.groups and len(self.groups) != len(self.blocks):
+            raise TaskError(f"groups must be {len(self.blocks)} names, one a block, or none")
         calibrate_blocks(self.ranks, self.place)
 
     def shown(self) -> Mapping[str, object]:
@@ -81,9 +86,22 @@ class Calibration(Shown):
     @property
     def kept(self) -> KeptShells:
         """What a bank keeps by this calibration, a shell at least; refused where no number of shells will do."""
-        if self.whole.shells is None:
-            raise TaskError("the calibration says that no number of shells will do; leave it out, so that all are kept")
-        return KeptShells(max(1, self.whole.shells), "calibration", self.whole.coverage)
+        return _keep(self.whole)
+
+    def kept_for(self, group: str | None) -> KeptShells:
+        """What a bank keeps for an operation of this group, as far as the calibration of that group alone promises."""
+        if group is None:
+            return self.kept
+        if group not in self.per_group:
+            known = did_you_mean(group, self.per_group) or f"; its groups are {', '.join(self.per_group) or 'none'}"
+            raise TaskError(f"group: {group!r} is not a group of the calibration{known}")
+        return _keep(self.per_group[group])
+
+    @property
+    def per_group(self) -> dict[str, Calibrated]:
+        """For every group how many shells cover its next block whole."""
+        blocks = map(largest_rank, self.ranks)
+        return calibrate_groups(zip(self.groups, blocks, strict=True), self.place) if self.groups else {}
 
     @property
     def per_stratum(self) -> tuple[Calibrated, ...]:
@@ -97,6 +115,12 @@ class Calibration(Shown):
                 f"calibrated under settings {self.settings_hash[:12]}…, these are {settings_hash[:12]}…; calibrate "
                 "again under these"
             )
+
+
+def _keep(found: Calibrated) -> KeptShells:
+    if found.shells is None:
+        raise TaskError("the calibration says that no number of shells will do; leave it out, so that all are kept")
+    return KeptShells(max(1, found.shells), "calibration", found.coverage)
 
 
 def hash_declarations(blocks: Sequence[Sequence[Operation]]) -> str:
@@ -115,8 +139,12 @@ def _declarations(operation: Operation) -> list[object]:
     ]
 
 
-KEYS = ("format", "version", *(field.name for field in fields(Calibration)), "shells", "coverage", "per_stratum")
-"""Of a calibration file: what it is, all that a calibration was made from, and what follows from that."""
+BY_GROUP = ("groups", "per_group")
+"""The keys of a calibration file that tells groups apart; others do without, as they did before there were groups."""
+MADE_FROM = tuple(field.name for field in fields(Calibration) if field.name not in BY_GROUP)
+"""All else that a calibration was made from."""
+KEYS = ("format", "version", *MADE_FROM, "shells", "coverage", "per_stratum")
+"""Of every calibration file: what it is, what it was made from, and what follows from that."""
 
 
 def calibration_data(calibration: Calibration) -> dict[str, Any]:
@@ -125,12 +153,23 @@ def calibration_data(calibration: Calibration) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        **{made_from.name: getattr(calibration, made_from.name) for made_from in fields(calibration)},
+        **{name: getattr(calibration, name) for name in MADE_FROM},
         "shells": whole.shells,
         "coverage": str(whole.coverage),
         "per_stratum": [
             {"stratum": name, "shells": found.shells, "coverage": str(found.coverage)}
             for name, found in zip(calibration.strata, calibration.per_stratum, strict=True)
+        ],
+        **(_group_data(calibration) if calibration.groups else {}),
+    }
+
+
+def _group_data(calibration: Calibration) -> dict[str, Any]:
+    return {
+        "groups": calibration.groups,
+        "per_group": [
+            {"group": name, "shells": found.shells, "coverage": str(found.coverage)}
+            for name, found in calibration.per_group.items()
         ],
     }
 
@@ -159,9 +198,10 @@ def _parse(data: object) -> Calibration:
     if table.get("format") != FORMAT or table.get("version") != VERSION or table.get("version") is True:
         raise TaskError(f'this is not a calibration of version {VERSION}; "format": "{FORMAT}" was expected')
     for key in table:
-        if key not in KEYS:
+        if key not in (*KEYS, *BY_GROUP):
             raise TaskError(f"unknown key {key[:80]!r}{near(key, KEYS)}")
-    for key in KEYS:
+    by_group = BY_GROUP if any(key in table for key in BY_GROUP) else ()
+    for key in (*KEYS, *by_group):
         if key not in table:
             raise TaskError(f"the key {key!r} is missing")
     calibration = Calibration(
@@ -171,6 +211,7 @@ def _parse(data: object) -> Calibration:
         blocks=_texts(table, "blocks"),
         ranks=tuple(tuple(_rank(x) for x in _list(row, "ranks")) for row in _list(table["ranks"], "ranks")),
         place=_whole(table["place"], "place"),
+        groups=_texts(table, "groups") if by_group else (),
     )
     _check_conclusions(table, calibration)
     return calibration
@@ -178,9 +219,9 @@ def _parse(data: object) -> Calibration:
 
 def _check_conclusions(table: dict[str, Any], calibration: Calibration) -> None:
     right = calibration_data(calibration)
-    for key in ("shells", "coverage", "per_stratum"):
+    for key in ("shells", "coverage", "per_stratum", *(["per_group"] if "per_group" in table else [])):
         # As text: JSON tells 1 from true and from 1.0, which Python holds to be equal.
-        if canonical_bytes(table[key]) != canonical_bytes(right[key]):
+        if canonical_bytes(table[key]) != canonical_bytes(right.get(key)):
             raise TaskError(f"{key} does not follow from the ranks; calibrate again")
 
 

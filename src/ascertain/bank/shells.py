@@ -32,12 +32,13 @@ class KeptShells:
     said_by: Literal["default", "number", "calibration", "compiler"] = "default"
     """Nothing, so that all are kept; a number that was given; a calibration; a compiler that never gives all."""
     coverage: Fraction | None = None
-    """Of a calibration: how likely it is at least that they are enough."""
+    """Of a calibration: how likely it is at least that they are enough. It is promised for operations like those that
+    were calibrated on; no certificate proves it."""
 
     def __str__(self) -> str:
         many = "all" if self.number is None else str(self.number)
         why = "" if self.said_by in ("default", "number") else f", as the {self.said_by} says"
-        return f"{many}{why}" + ("" if self.coverage is None else f" (coverage at least {self.coverage})")
+        return f"{many}{why}" + ("" if self.coverage is None else f" (promised coverage at least {self.coverage})")
 
     def facts(self) -> dict[str, Any]:
         """As plain data."""

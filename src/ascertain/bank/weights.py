@@ -68,6 +68,8 @@ WEIGHTINGS = {
     shares.__name__: Weighting(shares.__name__, shares) for shares in (uniform, geometric, inverse_square, inverse_cube)
 } | {EQUAL.name: EQUAL}
 """Every weighting by its name, as commitments write it."""
+POWERS = {"1/j^2": "inverse_square", "1/j^3": "inverse_cube"}
+"""Weightings by their formula, as people may write them in a problem file."""
 DEFAULT = WEIGHTINGS["inverse_cube"]
 """What a fallback uses: most weight on the best shells. The nominal was not confirmed, so that its share is small."""
 

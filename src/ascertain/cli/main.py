@@ -20,6 +20,7 @@ from ascertain.cli.starting import look_for_cycles_rarely, use_one_thread
 from ascertain.cli.verbs import (
     bank,
     bounds,
+    calibrate,
     conform,
     fingerprint,
     initialise,
@@ -45,6 +46,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "fingerprint": fingerprint.command,
     "simulate": simulate.command,
     "bank": bank.command,
+    "calibrate": calibrate.command,
     "observe": observe.command,
     "conform": conform.command,
     "verify": verify.command,
@@ -165,7 +167,8 @@ def build(verb: str = "") -> typer.Typer:
     for name, command in VERBS.items():
         app.command(name, epilog=EPILOG)(guarded(command))
     for found in sorted(entry_points(group="ascertain.verbs"), key=lambda found: found.name):
-        _add_verb(app, found)
+        if found.name not in VERBS:
+            _add_verb(app, found)
     return app
 
 

@@ -101,6 +101,11 @@ class AbstractEvidence(ABC):
     def num_unbeaten(self) -> int:
         """How many of them are not beaten, and may still be the answer."""
 
+    @property
+    def unbeaten_states(self) -> WordArray:
+        """Where the candidates that are states and not beaten are now."""
+        return np.empty(0, dtype=np.uint64)
+
     def _split_weights(self) -> None:
         """After a doubted action: the weights in the case that it ran, then those in the case that it did not."""
         ran = self.doubts.ran
@@ -148,6 +153,10 @@ class AbstractStateEvidence(AbstractEvidence):
     @property
     def num_unbeaten(self) -> int:
         return int(np.count_nonzero(self._unbeaten))
+
+    @property
+    def unbeaten_states(self) -> WordArray:
+        return self._current[self._unbeaten]
 
     @abstractmethod
     def filter(self, group: Group, step: Step, start_of: StartOf, keep_all: bool = False) -> list[Group]:

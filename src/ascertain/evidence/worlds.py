@@ -192,6 +192,16 @@ class AbstractWorld(ABC):
         """Whether some hypothesis that is not beaten is now in a state that passes the test."""
         return any(bool(test(group.current).any()) for group in self._blocks())
 
+    def list_left(self, limit: int) -> list[Group] | None:
+        """All that is left, by group; None where it is more than `limit` hypotheses."""
+        found, size = list[Group](), 0
+        for group in self._blocks():
+            found.append(group)
+            size += group.size
+            if size > limit:
+                return None
+        return found
+
     def current_state(self) -> State | None:
         """The one state that the plant is in now, whichever hypothesis is left; None when they differ."""
         states = find_two_labels(group.current for group in self._blocks())

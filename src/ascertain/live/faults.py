@@ -1,15 +1,15 @@
 """What is done about a plant's faults: ask again where that is safe, else go on without the reading, else give up.
 
-An action is sent; what comes of it is a reading, a reading that is *missing* (the action ran), an action *in doubt*
-(nobody knows whether it ran) or a *failure*, which ends the run in an abstention, as does a deadline that has *cut* it
-*short*. `docs/plants.md` has the table.
+An action is sent; what comes of it is a reading, a reading *outside* the model (which shows that the plant is none of
+its hypotheses), one that is *missing* (the action ran), an action *in doubt* (nobody knows whether it ran) or a
+*failure*, which ends the run in an abstention, as does a deadline that has *cut* it *short*. `docs/plants.md` has the
+table.
 
 - A plant that is retry-safe is asked again, so many times, after every fault but these: a missing reading would be
   missing again, and nothing that a restarted or self-contradicting plant says later can be believed.
 - Going on without a reading is right only when its loss had nothing to do with its value. That is assumed of an answer
   that is late or was lost on the way, and it is what the plant declares with `?` and `~`. It need not be so for an
-  answer that arrived in a shape nobody understands, or that the model does not have: those are failures, also after a
-  retry that ends in silence.
+  answer that arrived in a shape nobody understands: that is a failure, also after a retry that ends in silence.
 - A refusal is a failure: an action that the observer believes allowed is one that the model allows.
 """
 
@@ -22,15 +22,19 @@ from typing import Literal, TypeAlias, final
 from ascertain.errors import PlantFault, TaskError
 from ascertain.live.deadline import NO_DEADLINE, Deadline
 from ascertain.plant.abstract import AbstractPlant
-from ascertain.plant.faults import ActionFault, Garbled, HungUp, InDoubt, Late, Missing, Refused, Unknown
+from ascertain.plant.faults import ActionFault, Contradicted, Garbled, HungUp, InDoubt, Late, Missing, Refused
 from ascertain.types import Reading
 
-ActionOutcome: TypeAlias = Literal["reading", "missing", "doubt", "failure", "cut short"]
+ActionOutcome: TypeAlias = Literal["reading", "outside", "missing", "doubt", "failure", "cut short"]
 """What comes of an action; the docstring above says what each means."""
 WORTH_REPEATING = (Late, InDoubt, Refused, Garbled, HungUp)
 """The faults after which a plant that is retry-safe may give another answer."""
 CUT_SHORT = (Late, HungUp)
 """The faults that a deadline brings about: no answer by then, or nobody who has taken what was sent."""
+RAN = (Missing, Contradicted)
+"""The faults of an action that ran all the same, and that has to be counted."""
+LONGEST = 4096
+"""Characters of a reading: as long as a line of the protocol."""
 SILENT = (Late, InDoubt)
 """The faults after which nobody knows whether the action ran."""
 
@@ -58,11 +62,20 @@ class Heard:
     outcome: ActionOutcome
     reading: Reading | None = None
     faults: tuple[PlantFault, ...] = ()
+    text: str = ""
+    """What was read where the model has no such reading."""
 
     @property
     def reason(self) -> str:
         """What the last fault says."""
         return str(self.faults[-1])
+
+    @property
+    def ran(self) -> bool:
+        """Whether it is known that the action ran, whatever became of its reading."""
+        return self.outcome in ("reading", "outside", "missing") or (
+            bool(self.faults) and isinstance(self.faults[-1], RAN)
+        )
 
 
 def ask_plant(
@@ -82,7 +95,11 @@ def ask_plant(
     for _ in range(1 + policy.retries):
         plant.wait_at_most(deadline.left)
         try:
-            return Heard("reading", _known(ask(action), action, readings), tuple(faults))
+            text = ask(action)
+            if not isinstance(text, str) or len(text) > LONGEST:  # pyright: ignore[reportUnnecessaryIsInstance]  a user's
+                raise Garbled(f"the plant answered {action!r} with {str(text)[:80]!r}, which is no name of a reading")
+            known = text in readings
+            return Heard("reading" if known else "outside", readings.get(text), tuple(faults), "" if known else text)
         except PlantFault as fault:
             faults.append(fault)
         if deadline.is_over and isinstance(faults[-1], CUT_SHORT):
@@ -91,12 +108,6 @@ def ask_plant(
             break
         ask = plant.repeat
     return Heard(_judge(faults, policy), None, tuple(faults))
-
-
-def _known(text: object, action: str, readings: Mapping[str, Reading]) -> Reading:
-    if not isinstance(text, str) or text not in readings:
-        raise Unknown(f"reading {str(text)[:80]!r} of action {action!r} is outside the model")
-    return readings[text]
 
 
 def _judge(faults: list[PlantFault], policy: FaultPolicy) -> ActionOutcome:

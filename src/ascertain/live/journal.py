@@ -128,10 +128,11 @@ class Journal(AbstractRecorder):
             raise FileError(f"{self.path}: this journal has begun already; resume it, or choose another file")
         super().begin(commitment)
 
-    def verdict(self, verdict: Verdict, cause: Cause | None = None) -> None:
+    def verdict(self, verdict: Verdict, cause: Cause | None = None, ran: bool = False) -> None:
         """The end; said a second time, after a resumption, it is not written again."""
-        if not (self.is_finished and self._records[-1] == verdict_record(verdict, cause)):
-            super().verdict(verdict, cause)
+        said = {key: value for key, value in self._records[-1].items() if key != "ran"} if self.is_finished else None
+        if said != verdict_record(verdict, cause):
+            super().verdict(verdict, cause, ran)
 
     def close(self) -> None:
         self._store.close()

@@ -57,6 +57,10 @@ class AbstractRecorder(ABC):
         """The action ran, and this was read; None if nothing was."""
         self.append({"record": "reading", "action": action, "reading": reading})
 
+    def outside(self, action: Action, reading: str) -> None:
+        """The action ran, and this was read, which the model does not have there."""
+        self.append({"record": "reading", "action": action, "reading": reading})
+
     def doubt(self, action: Action) -> None:
         """Nobody knows whether the action ran."""
         self.append({"record": "doubt", "action": action})
@@ -65,9 +69,9 @@ class AbstractRecorder(ABC):
         """The observer has changed its stage."""
         self.append(stage_record(event, self.bank_hash))
 
-    def verdict(self, verdict: Verdict, cause: Cause | None = None) -> None:
-        """The run has ended; `cause` says why, if without an answer."""
-        self.append(verdict_record(verdict, cause))
+    def verdict(self, verdict: Verdict, cause: Cause | None = None, ran: bool = False) -> None:
+        """The run has ended; `cause` says why, if without an answer; `ran`, that the last action ran all the same."""
+        self.append(verdict_record(verdict, cause, ran))
 
 
 @final

@@ -178,6 +178,8 @@ class _Replay:
     pending: Action | None = None
     num_events: int = 0
     cause: Cause | None = "observer"
+    ran: bool = False
+    """Whether the run failed after an action that ran."""
     ended: bool = False
     """Whether the record of the verdict has been met."""
 
@@ -211,7 +213,11 @@ class _Replay:
 
     def take_outcome(self, action: Action, kind: str, record: Record) -> None:
         if kind == "reading":
-            self.observer = self.observer.update(action, record["reading"])
+            reading = record["reading"]
+            if isinstance(reading, str):
+                self.observer = self.observer.outside(action, reading)
+            else:
+                self.observer = self.observer.update(action, reading)
             return
         self.observer = self.observer.doubt(action)
         if self.observer.verdict is not None:  # one doubt too many
@@ -229,14 +235,15 @@ class _Replay:
         """The verdict; one that the observer does not come to by itself came from outside."""
         cause = record.get("cause")
         if self.observer.verdict is None and record["verdict"] == "abstained" and cause in (None, *FROM_OUTSIDE):
-            self.pending = None
-            self.observer, self.cause = self.observer.fail(str(record["reason"])), cause
+            ran, self.pending = self.pending if record.get("ran") is True else None, None
+            self.observer, self.cause = self.observer.fail(str(record["reason"]), ran), cause
+            self.ran = ran is not None
         elif cause == "deadline":  # while the bank was compiled: the observer has heard of it
             self.cause = cause
         verdict, self.ended = self.observer.verdict, True
         if "cause" not in record:
             self.cause = None
-        if verdict is None or verdict_record(verdict, self.cause) != record:
+        if verdict is None or verdict_record(verdict, self.cause, self.ran) != record:
             raise self.refuse(number, "the observer does not come to that verdict")
 
     def catch_up(self) -> None:
@@ -244,7 +251,7 @@ class _Replay:
             self.journal.stage(event)
             self.num_events += 1
         if self.observer.verdict is not None:
-            self.journal.verdict(self.observer.verdict, self.cause)
+            self.journal.verdict(self.observer.verdict, self.cause, self.ran)
 
     def refuse(self, number: int, why: str) -> FileError:
         return FileError(f"{self.journal.path}: record {number} does not fit the run ({why}); it cannot be resumed")

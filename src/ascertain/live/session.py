@@ -74,6 +74,8 @@ class _Session:
     deadline: Deadline
     faults: list[PlantFault] = field(default_factory=list[PlantFault])
     cause: Cause | None = "observer"
+    ran: bool = False
+    """Whether the run has failed after an action that ran."""
     known: dict[Action, dict[str, Reading]] = field(default_factory=dict[Action, dict[str, Reading]])
 
     def name(self, action: Action) -> str:
@@ -110,11 +112,15 @@ class _Session:
             case "reading" | "missing":
                 self.recorder.reading(action, heard.reading)
                 self.observer = self.observer.update(action, heard.reading)
+            case "outside":
+                self.recorder.outside(action, heard.text)
+                self.observer = self.observer.outside(action, heard.text)
             case "doubt":
                 self.recorder.doubt(action)
                 self.observer = self.observer.doubt(action)
             case "failure":
-                self.observer = self.observer.fail(heard.reason)
+                self.ran = heard.ran
+                self.observer = self.observer.fail(heard.reason, action if heard.ran else None)
             case "cut short":
                 self.give_up(self.deadline.reason, "deadline")
         if self.observer.verdict == Abstained(self.deadline.reason):
@@ -134,7 +140,7 @@ class _Session:
         verdict = self.observer.verdict
         cause = self.cause if isinstance(verdict, Abstained) else None
         if verdict is not None:
-            self.recorder.verdict(verdict, cause)
+            self.recorder.verdict(verdict, cause, self.ran)
         return Run(verdict, self.observer, tuple(self.faults), cause, next_action)
 
 

@@ -1,8 +1,8 @@
 """Walk a policy on a plant: send what it asks, read, go on, until it answers or abstains.
 
-A reading that the task does not know, or that the policy has no branch for, is an abstention with its reason; it is
-never taken for the nearest one. An action that some hypothesis, not yet ruled out by what was read, does not allow is
-not sent: such a policy is not one for this task. (Where states are not listed, every action is allowed everywhere.)
+A reading that no hypothesis can give there shows that the plant is none of these; it is never taken for the nearest
+one. An action that some hypothesis, not yet ruled out by what was read, does not allow is not sent: such a policy is
+not one for this task. (Where states are not listed, every action is allowed everywhere.)
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 
 from ascertain.errors import TaskError
 from ascertain.policy.policy import Abstain, AbstractPolicy, Answer
-from ascertain.policy.verdict import Abstained, Certified, Verdict
+from ascertain.policy.verdict import Abstained, Certified, NoneOfThese, Verdict
 from ascertain.task.hypotheses import follow_record
 from ascertain.task.log import LogRecord
 from ascertain.task.plant_task import PlantTask
@@ -84,8 +84,8 @@ def walk_policy(
         reading = plant.send(action)
         transcript.append((action, reading))
         cost += task.cost[decision.action]
-        if reading not in reading_of:
-            return Walk(tuple(transcript), cost, Abstained(f"reading {reading!r} is outside the model"))
-        if remaining is not None:
+        if remaining is not None and reading in reading_of:
             remaining.take(action, reading)
+        if reading not in reading_of or (remaining is not None and not len(remaining.now)):
+            return Walk(tuple(transcript), cost, NoneOfThese(tuple(transcript)))
         memory = policy.next(memory, reading_of[reading])

@@ -166,6 +166,8 @@ class OperationBank:
             if self._in_parts
             else [self._weighting.name, None if nominal is None else str(nominal)],
             "version": __version__,
+            # What a calibration promises stands in the commitment, and with it in the certificate of the run.
+            **({} if self.kept.coverage is None else {"promised_coverage": str(self.kept.coverage)}),
         }
 
 

@@ -29,6 +29,7 @@ from ascertain.observer.records import VERSION as JOURNAL_VERSION
 from ascertain.observer.records import Record
 from ascertain.observer.staged import Act, Advice, View
 from ascertain.observer.stages import Event
+from ascertain.observer.witness import see_outside
 from ascertain.policy.policy import AbstractPolicy, Answer, Ask
 from ascertain.policy.verdict import Abstained, Certified, Verdict
 from ascertain.task.canonical import task_hash
@@ -179,9 +180,17 @@ class ControlledObserver(Shown):
         unknown = f"nobody knows whether {name!r} ran, and the policy depends on it"
         return self._go(Step(action, None, certain=False), self.memory, Abstained(unknown))
 
-    def fail(self, reason: str) -> ControlledObserver:
-        """The run cannot go on: it abstains for that reason."""
+    def outside(self, action: Action, reading: str) -> ControlledObserver:
+        """The action was done, and this was read, which no state of the model gives there: it is none of these."""
+        self._check(action)
+        verdict = see_outside(self.settings.model, self.transcript, action, reading)
+        return self._go(Step(action, None), self.memory, verdict)
+
+    def fail(self, reason: str, ran: Action | None = None) -> ControlledObserver:
+        """The run cannot go on: it abstains for that reason, after an action that ran if one is given."""
         self._check_open()
+        if ran is not None:
+            return self._go(Step(ran, None), self.memory, Abstained(reason))
         return replace(self, verdict=Abstained(reason), counters=replace(self.counters, abstained=1))
 
     @property
@@ -230,8 +239,8 @@ def _settle(observer: ControlledObserver) -> ControlledObserver:
     verdict = observer.verdict or _decide(observer)
     if verdict is None:
         return observer
-    answered = isinstance(verdict, Certified)
-    counters = replace(observer.counters, certified=int(answered), abstained=int(not answered))
+    answered, gave_up = isinstance(verdict, Certified), isinstance(verdict, Abstained)
+    counters = replace(observer.counters, certified=int(answered), abstained=int(gave_up))
     return replace(observer, verdict=verdict, counters=counters)
 
 

@@ -78,8 +78,13 @@ class Guard:
         """All actions that may be done now."""
         return tuple(a for a in self.actions if self.allows(world, a))
 
+    @property
+    def usable(self) -> tuple[Action, ...]:
+        """The question's actions that are not used up, wherever they are defined."""
+        return tuple(a for a in self.actions if self._used[a] < self._limits.get(a, self._used[a] + 1))
+
     def _judge(self, world: AbstractWorld, action: Action) -> bool:
-        if action not in self.actions or self._used[action] >= self._limits.get(action, self._used[action] + 1):
+        if action not in self.usable:
             return False
         if self._reach is not None and not self._reach.allows(action):
             return False

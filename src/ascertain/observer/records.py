@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stages import Event, scaled_bank
-from ascertain.policy.verdict import Certified, Verdict
+from ascertain.policy.verdict import Certified, NoneOfThese, Verdict
 from ascertain.task.bank import Bank, EvenBank, listed_bank, reuse_bank
 from ascertain.task.canonical import canonical_bytes, task_hash
 from ascertain.version import __version__
@@ -75,12 +75,16 @@ def stage_record(event: Event, bank_sha256: str | None) -> Record:
     }
 
 
-def verdict_record(verdict: Verdict, cause: Cause | None = None) -> Record:
-    """The end; `cause` is that of an abstention, and None in journals that were written before it was kept."""
+def verdict_record(verdict: Verdict, cause: Cause | None = None, ran: bool = False) -> Record:
+    """The end; `cause` is that of an abstention, and None in journals that were written before it was kept.
+
+    `ran` says that the last action ran, although what was read then was refused.
+    """
     if isinstance(verdict, Certified):
         return {"record": "verdict", "verdict": "certified", "label": verdict.label, "reason": None}
-    record = {"record": "verdict", "verdict": "abstained", "label": None, "reason": verdict.reason}
-    return record if cause is None else {**record, "cause": cause}
+    how = "none of these" if isinstance(verdict, NoneOfThese) else "abstained"
+    record = {"record": "verdict", "verdict": how, "label": None, "reason": verdict.reason}
+    return {**record, **({} if cause is None else {"cause": cause}), **({"ran": True} if ran else {})}
 
 
 def bank_data(bank: Bank | EvenBank) -> list[list[Any]] | str:

@@ -26,6 +26,7 @@ from ascertain.observer.counters import Counters
 from ascertain.observer.risk_budget import RiskBudget
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stages import Acceptance, Event, StageName, Stages
+from ascertain.observer.witness import see_outside
 from ascertain.policy.verdict import Abstained, Verdict
 from ascertain.types import Action, Reading
 
@@ -58,6 +59,8 @@ class View:
     actions: int
     readings: int
     cost: Fraction
+    noisy: bool = True
+    """Whether there is chance in the model; without it a rival is beaten by one reading, and nats say nothing."""
 
 
 @final
@@ -137,10 +140,29 @@ class Observer(Shown):
         """The action may have been done or not, and nothing was read."""
         return self._take(Step(action, None, certain=False))
 
-    def fail(self, reason: str) -> Observer:
-        """The run cannot go on: it abstains for that reason."""
+    def outside(self, action: Action, reading: str) -> Observer:
+        """The action was done, and this was read, which no state of the model gives there: it is none of these."""
         self._check_open()
-        return replace(self, verdict=Abstained(reason), counters=replace(self.counters, abstained=1))
+        ended = self._end_after(see_outside(self.settings.model, self.transcript, action, reading), action)
+        return replace(ended, counters=replace(ended.counters, readings=self.counters.readings + 1))
+
+    def fail(self, reason: str, ran: Action | None = None) -> Observer:
+        """The run cannot go on: it abstains for that reason.
+
+        `ran` is an action that was done and whose reading cannot be used; it is counted as one that was not read.
+        """
+        self._check_open()
+        ended = self if ran is None else self._end_after(Abstained(reason), ran)
+        return replace(ended, verdict=Abstained(reason), counters=replace(ended.counters, abstained=1))
+
+    def _end_after(self, verdict: Verdict, action: Action) -> Observer:
+        """The end, after an action that was done and whose reading the model cannot use; it is counted."""
+        cost = self.counters.cost + self.settings.question.cost[action]
+        run = self._resume()
+        # Nothing follows from this step any more, so that the stages need not hear of it.
+        run.seen, run.chosen = _Link(self._past, Step(action, None)), None
+        counters = replace(self.counters, actions=self.counters.actions + 1, cost=cost)
+        return replace(self, verdict=verdict, counters=counters, _past=run.seen, _run=run)
 
     @property
     def view(self) -> View:
@@ -158,6 +180,7 @@ class Observer(Shown):
             actions=counters.actions,
             readings=counters.readings,
             cost=counters.cost,
+            noisy=self.settings.model.is_noisy,
         )
 
     def _take(self, step: Step) -> Observer:

@@ -37,8 +37,11 @@ from ascertain.observer.counters import Counters
 from ascertain.observer.guard import Guard
 from ascertain.observer.risk_budget import RiskBudget
 from ascertain.observer.settings import ObserverSettings
-from ascertain.policy.verdict import Abstained, Certified, Verdict
+from ascertain.observer.stalemate import Stalemates
+from ascertain.observer.witness import is_none_of_these, write_witness
+from ascertain.policy.verdict import Abstained, Certified, NoneOfThese, Verdict
 from ascertain.task.bank import Bank, EvenBank, listed_bank, nominal_bank, reuse_bank
+from ascertain.task.labels import join_labels
 from ascertain.types import Action, Reading, State
 
 StageName: TypeAlias = Literal["nominal", "fallback"]
@@ -94,6 +97,7 @@ class Stages:
         self.stage: StageName = "nominal"
         self.guard = Guard(settings)
         self._chooser = Chooser(settings)
+        self._stalemates = Stalemates(settings.question)
         self._source = source
         self._scored_from = 0
         self._cost = Fraction(0)
@@ -138,11 +142,7 @@ class Stages:
         self._num_readings += step.reading is not None
         self._cost += self.settings.question.cost[step.action]
         if step.reading is not None and not self._is_possible(step.action, step.reading):
-            model = self.settings.model
-            self.verdict = Abstained(
-                f"the reading {model.readings[step.reading]!r} is outside the model: no state gives it at action "
-                f"{model.actions[step.action]!r}"
-            )
+            self.verdict = NoneOfThese(write_witness(self.settings.model, self.steps))
             return
         self.guard.note(step)
         try:
@@ -178,8 +178,12 @@ class Stages:
             verdict = self._switch("forbidden") if self.stage == "nominal" and self._source else None
             if verdict is None and not self._may_act():
                 verdict = Abstained("no action is allowed: each is used up, or forbidden where the plant may be")
+        if verdict is None and (left := self._stalemates.find(self.world, self.guard)) is not None:
+            verdict = Abstained(f"nothing that is allowed tells apart what is left: {join_labels(left)}")
         if isinstance(verdict, Certified):
             self._accept(verdict.label)
+        elif isinstance(verdict, Abstained) and is_none_of_these(self.settings.question, self.steps):
+            verdict = NoneOfThese(write_witness(self.settings.model, self.steps))
         self.verdict = verdict
 
     @property

@@ -6,13 +6,17 @@ operations with their true ends -> compile each -> the rank of its truth -> cali
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
-from ascertain.bank.calibration_file import Calibration, hash_declarations
+from ascertain.bank.calibrate import largest_rank
+from ascertain.bank.calibration_file import Calibration, calibration_data, hash_declarations, write_calibration
 from ascertain.bank.compile import DEFAULT_COMPILER, compile_bank
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import Rank, rank_state
 from ascertain.errors import TaskError
+from ascertain.problem.problem import Problem, as_problem
+from ascertain.problem.runs import pose_runs
 from ascertain.types import Progress, State
 
 Ended: TypeAlias = tuple[Operation, State | str]
@@ -25,13 +29,15 @@ def calibrate(
     strata: Sequence[str] | None = None,
     compiler: str = DEFAULT_COMPILER,
     place: int = 1,
+    groups: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Calibration:
     """Find how many shells cover the next block of operations, and how likely that is at least.
 
     `blocks[i]` holds one operation of every stratum, in the order of `strata`; blocks must be exchangeable, such as
-    days drawn alike. `place` takes the so many-th largest rank instead of the largest. The calibration speaks of
-    operations with the same models and declarations, which its `settings_hash` stands for.
+    days drawn alike. `place` takes the so many-th largest rank instead of the largest. `groups` names for every block
+    what was known of it beforehand, such as which plant; each group is then calibrated by itself as well. The
+    calibration speaks of operations with the same models and declarations, which its `settings_hash` stands for.
     """
     width = len(blocks[0]) if blocks else 0
     if not width or any(len(block) != width for block in blocks):
@@ -50,7 +56,55 @@ def calibrate(
         blocks=tuple(f"block {i}" for i in range(len(blocks))),
         ranks=tuple(ranks),
         place=place,
+        groups=tuple(groups),
     )
+
+
+def calibrate_runs(
+    problem: Problem | str | Path,
+    runs: str | Path,
+    *,
+    compiler: str | None = None,
+    place: int = 1,
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Calibration:
+    """The same from logged operations of one's own plant whose true ends are known, listed in the file `runs`.
+
+    A row of the file names a log and the state that the operation truly ended in, and, if wanted, the block and the
+    group that it belongs to (`docs/formats.md`). What is declared about all of them is the section [operation] of
+    the `problem`. A block is covered whole when all its operations are. The calibration is also written to the file
+    `out`, which [operation] calibration may then name. `progress` hears how many operations are done.
+    """
+    posed = as_problem(problem).require_machine()
+    found = pose_runs(posed, Path(runs))
+    used = compiler or posed.observe.compiler
+    ranks: dict[str, list[Rank]] = {}
+    for done, run in enumerate(found, start=1):
+        ranks.setdefault(run.block, []).append(rank_end(run.operation, run.end, used))
+        if progress is not None:
+            progress(done, len(found))
+    groups = {run.block: run.group for run in found if run.group is not None}
+    calibration = Calibration(
+        settings=posed.path.name,
+        settings_hash=hash_declarations([[run.operation] for run in found]),
+        compiler=used,
+        seeds=(),
+        strata=("operations",),
+        blocks=tuple(ranks),
+        ranks=tuple((largest_rank(row),) for row in ranks.values()),
+        place=place,
+        groups=tuple(groups.values()),
+    )
+    if out is not None:
+        write_calibration(calibration, out)
+    return calibration
+
+
+def calibration_facts(calibration: Calibration) -> dict[str, Any]:
+    """A calibration as plain data, which is what `calibrate --json` prints."""
+    data = calibration_data(calibration)
+    return {key: data[key] for key in data if key not in {"format", "version", "made_by"}}
 
 
 def rank_end(operation: Operation, end: State | str, compiler: str = DEFAULT_COMPILER) -> Rank:

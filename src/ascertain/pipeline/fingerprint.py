@@ -18,7 +18,7 @@ from ascertain.model.files import read_listed
 from ascertain.pipeline.settle import Settled, settle
 from ascertain.policy.evaluate import cost_by_hypothesis
 from ascertain.quotients.fingerprint import pose_fingerprint
-from ascertain.rational import rational_field
+from ascertain.rational import Number, rational_field
 from ascertain.search.exact import Prove, SearchProgress
 from ascertain.search.solution import Objective
 from ascertain.task.hypotheses import starts_explaining
@@ -75,6 +75,8 @@ def fingerprint(
     machines: Machines,
     *,
     reset_cost: Fraction | int | str | None = 1,
+    actions: Sequence[str] | None = None,
+    cost: Mapping[str, Number] | None = None,
     objective: Objective = "worst",
     time_limit: float | None = None,
     progress: SearchProgress | None = None,
@@ -82,9 +84,10 @@ def fingerprint(
 ) -> Fingerprinted:
     """Find the cheapest experiment that tells machines apart, on the actions that all of them know and a reset.
 
-    `reset_cost` is what the reset costs; None: there is none. The other parameters are those of `settle`.
+    `reset_cost` is what the reset costs; None: there is none. `actions` keeps these only, and `cost` has the costs of
+    those that do not cost 1. The other parameters are those of `settle`.
     """
-    task = _pose(machines, reset_cost)
+    task = _pose(machines, reset_cost, actions, cost)
     settled = settle(task, objective=objective, time_limit=time_limit, progress=progress, prove=prove)
     classes: list[list[str]] = [[] for _ in task.labels]
     for s, k in zip(task.state, task.label, strict=True):
@@ -103,10 +106,16 @@ def explain_transcript(
     return Explained(tuple(sorted({task.labels[int(task.label[h])] for h in left})))
 
 
-def _pose(machines: Machines, reset_cost: Fraction | int | str | None) -> Task:
+def _pose(
+    machines: Machines,
+    reset_cost: Fraction | int | str | None,
+    actions: Sequence[str] | None = None,
+    cost: Mapping[str, Number] | None = None,
+) -> Task:
     """The task of naming the machine up to those that nobody can tell apart."""
-    cost = None if reset_cost is None else rational_field(reset_cost, "--reset-cost", TaskError)
-    return pose_fingerprint(machines if isinstance(machines, Mapping) else _read(machines), reset_cost=cost)
+    price = None if reset_cost is None else rational_field(reset_cost, "--reset-cost", TaskError)
+    known = machines if isinstance(machines, Mapping) else _read(machines)
+    return pose_fingerprint(known, reset_cost=price, actions=actions, cost=cost)
 
 
 def _read(files: Sequence[str | Path]) -> dict[str, Model]:

@@ -19,6 +19,7 @@ from ascertain.bank.calibration_file import Calibration
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import KeptShells
 from ascertain.certificate.claims.followed import followed_claim
+from ascertain.certificate.claims.none_of_these import none_of_these_claim
 from ascertain.certificate.claims.run import run_claim
 from ascertain.certificate.write import write_certificate
 from ascertain.drawing.shown import Listing, Shown
@@ -32,19 +33,22 @@ from ascertain.live.session import Run, resume_plant, run_session
 from ascertain.live.speculation import SpeculativeBank
 from ascertain.observer.abstract import AbstractObserver
 from ascertain.observer.banks import OperationBank
+from ascertain.observer.records import verdict_record
 from ascertain.observer.settings import POLICIES, PolicyName
 from ascertain.observer.staged import View
+from ascertain.observer.witness import LOST
 from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.certify import certify
 from ascertain.pipeline.control import CERTIFIED, PLAN_TIME, Control, choose_control, prove_control
 from ascertain.plant.abstract import AbstractPlant, as_plant, check_identity
 from ascertain.plant.replayed import ReplayedPlant
 from ascertain.plant.simulated import SimulatedPlant
-from ascertain.policy.verdict import Abstained, Certified
+from ascertain.policy.verdict import Abstained, Certified, NoneOfThese
 from ascertain.problem.observer import pose_observer
 from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import Problem, as_problem
 from ascertain.quotients.obstruction import find_obstruction
+from ascertain.quotients.supports import find_uncertain_pair
 from ascertain.task.canonical import fraction_text
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import Plant
@@ -99,15 +103,33 @@ class Observed(Shown):
         """Whether the question was answered."""
         return isinstance(self.run.verdict, Certified)
 
+    @property
+    def exit_code(self) -> int:
+        """Of the verb: 0 certified, 1 none of these, 3 abstained, 4 because of the plant."""
+        if isinstance(self.run.verdict, NoneOfThese):
+            return 1
+        return 0 if self.is_certified else 4 if self.run.plant_failed else 3
+
+    @property
+    def transcript(self) -> list[tuple[str, str | None, bool]]:
+        """Every step: what was done, what was read, and whether it is certain that the action ran."""
+        observer = self.run.observer
+        model, steps = observer.settings.model, observer.transcript
+        read = [None if s.reading is None else model.readings[s.reading] for s in steps]
+        if isinstance(self.run.verdict, NoneOfThese):  # the last reading need not be one of the model's
+            read[-1] = self.run.verdict.witness[-1][1]
+        return [(model.actions[s.action], y, s.certain) for s, y in zip(steps, read, strict=True)]
+
     def facts(self) -> dict[str, Any]:
         """The run as plain data, which is what `observe --json` prints."""
         run, observer, verdict = self.run, self.run.observer, self.run.verdict
         model, counters, acceptance = observer.settings.model, observer.counters, observer.acceptance
         current = None if acceptance is None else acceptance.current
         return {
-            "verdict": None if verdict is None else "certified" if self.is_certified else "abstained",
+            "verdict": None if verdict is None else verdict_record(verdict)["verdict"],
             "label": verdict.label if isinstance(verdict, Certified) else None,
-            "reason": verdict.reason if isinstance(verdict, Abstained) else None,
+            "reason": None if verdict is None or isinstance(verdict, Certified) else verdict.reason,
+            "witness": [list(step) for step in verdict.witness] if isinstance(verdict, NoneOfThese) else None,
             "cause": run.cause,
             "current_state": None if current is None else model.name_state(current),
             "readings": counters.readings,
@@ -119,10 +141,7 @@ class Observed(Shown):
             "stage": observer.stage,
             "shells": None if self.shells is None else self.shells.facts(),
             "events": [asdict(event) for event in observer.events],
-            "transcript": [
-                [model.actions[s.action], None if s.reading is None else model.readings[s.reading], s.certain]
-                for s in observer.transcript
-            ],
+            "transcript": self.transcript,
             "counters": {key: value for key, value in asdict(counters).items() if key != "cost"},
             "faults": [{"kind": fault_kind(fault), "text": str(fault)} for fault in run.faults],
             "plant_failed": run.plant_failed,
@@ -229,6 +248,7 @@ def observe(
             posed = replace(posed, question=question)
             note(control.sentence)
             begin = partial(begin_controlled, settings=control.settings)
+        _refuse_certainty(question)
         for warning in _list_warnings(question):
             note(warning)
         recorder = resumed or Notebook()
@@ -271,6 +291,16 @@ def observe(
     return Observed(run, None if device is None else device.name, truth, right, checked, kept, priced, control)
 
 
+def _refuse_certainty(question: AbstractQuestion) -> None:
+    """Refuse to be certain of what noise never settles."""
+    pair = None if question.alpha else find_uncertain_pair(question)
+    if pair is not None:
+        raise TaskError(
+            f"alpha is 0, and with noise nothing rules out {pair[0]!r} against {pair[1]!r} for certain: whatever one "
+            "of them shows, the other may; set [risk] alpha above 0, or --alpha, such as 1/1000000"
+        )
+
+
 def _list_warnings(question: AbstractQuestion) -> list[str]:
     """What is known beforehand to keep a run from settling the question."""
     found: list[str] = []
@@ -306,7 +336,7 @@ def _look(observer: AbstractObserver, heard: Heard | None) -> Moment:
     if heard.outcome in ("failure", "cut short"):
         return Moment(f"the plant: {heard.faults[0]}", observer.view)
     model, last = observer.settings.model, observer.transcript[-1]
-    result = model.readings[last.reading] if last.reading is not None else heard.outcome
+    result = model.readings[last.reading] if last.reading is not None else heard.text or heard.outcome
     return Moment(f"{model.actions[last.action]} -> {result}", observer.view)
 
 
@@ -325,10 +355,16 @@ def _certify(
 ) -> str | None:
     """Write the certificate of an answer; what the checker says of it."""
     question, acceptance = run.observer.settings.question, run.observer.acceptance
-    if not isinstance(run.verdict, Certified):
+    if run.verdict is None or isinstance(run.verdict, Abstained):
         note("no certificate is written: only an answer is certified")
         return None
-    if control is None:
+    if isinstance(run.verdict, NoneOfThese):
+        witness = run.verdict.witness
+        if question.model.listed is None or question.model.deterministic is None or LOST in dict(witness).values():
+            note("no certificate is written: what shows that it is none of these needs listed states and every reading")
+            return None
+        claim = none_of_these_claim(question, witness)
+    elif control is None:
         claim = run_claim(question, acceptance, recorder.records)
     else:
         try:

@@ -60,13 +60,6 @@ class Contradicted(ActionFault):
 
 
 @final
-class Unknown(ActionFault):
-    """The action ran, with a reading that the model does not have."""
-
-    kind = "unknown reading"
-
-
-@final
 class HungUp(ActionFault):
     """The connection ended: the program stopped, the socket closed, the person left."""
 

@@ -38,5 +38,5 @@ class NoneOfThese:
         return f"no model explains the reading {reading!r} of action {action!r} after {len(self.witness) - 1} others"
 
 
-Verdict: TypeAlias = Certified | Abstained
+Verdict: TypeAlias = Certified | Abstained | NoneOfThese
 """How a run of an observer ends."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 from ascertain.bank.calibration_file import Calibration, hash_declarations, read_calibration
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import KeptShells
+from ascertain.bank.weights import DEFAULT, WEIGHTINGS
 from ascertain.errors import TaskError, find_name
 from ascertain.evidence.evidence import Doubts
 from ascertain.observer.banks import MakeBank, OperationBank, list_hypotheses, spread_evenly
@@ -93,7 +94,14 @@ def _make_bank(
     in_parts: bool,
 ) -> MakeBank | None:
     if operation is not None:
-        return OperationBank(operation, problem.observe.compiler, kept, against=against, in_parts=in_parts)
+        weighting = DEFAULT if problem.operation is None else WEIGHTINGS[problem.operation.weighting]
+        compiler = problem.observe.compiler
+        if in_parts and weighting is not DEFAULT:
+            raise TaskError(
+                f"{problem.path}: [operation] weights is not for the policy 'incremental', whose shells have weights "
+                "by their number; leave it out, or take another policy"
+            )
+        return OperationBank(operation, compiler, kept, weighting=weighting, against=against, in_parts=in_parts)
     return list_hypotheses(question)
 
 
@@ -103,14 +111,20 @@ def _keep_shells(
     """How many shells the bank keeps: as given, as the file says, or all."""
     section = problem.observe
     if operation is None:
-        if given is not None or section.calibration is not None:
+        if given is not None:
             raise TaskError(f"{problem.path}: without an operation there are no shells to keep; leave the number out")
         return None
-    if given is None and section.calibration is not None:
-        given = read_calibration(problem.path.parent / section.calibration)
+    declared = problem.operation
+    if given is None and declared is not None and declared.calibration is not None:
+        if section.shells is not None:
+            raise TaskError(
+                f"{problem.path}: [observe] shells and [operation] calibration both say how many shells are kept; "
+                "leave one of them out"
+            )
+        given = read_calibration(declared.calibration)
     if isinstance(given, Calibration):
         given.require_settings(hash_declarations([[operation] * len(given.strata)]))
-        return given.kept
+        return given.kept_for(None if declared is None else declared.group)
     if given is not None and given < 1:
         raise TaskError(f"shells is {given}; at least one must be kept")
     return section.shells if given is None else given

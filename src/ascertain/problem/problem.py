@@ -186,8 +186,8 @@ def _pose(path: Path, data: dict[str, Any]) -> Problem:
     operation = read_operation(path, sections["operation"]) if "operation" in data else None
     logs = [Path(given.path) for given in [words["hypotheses"]] if isinstance(given, Log)]
     logs += [] if operation is None else [operation.log]
+    logs += [] if operation is None or operation.calibration is None else [operation.calibration]
     observe = read_observe(sections["observe"])
-    logs += [] if observe.calibration is None else [path.parent / observe.calibration]
     return Problem(
         path=path,
         question=question,
@@ -205,7 +205,7 @@ def _pose(path: Path, data: dict[str, Any]) -> Problem:
 def _refuse_unused(data: Mapping[str, Any], observe: Mapping[str, Any]) -> None:
     """Refuse what says nothing about a hidden model."""
     unused = [f"[{name}]" for name in ("weights", "operation") if name in data]
-    unused += [f"[observe] {key}" for key in ("compiler", "shells", "calibration") if key in observe]
+    unused += [f"[observe] {key}" for key in ("compiler", "shells") if key in observe]
     if unused:
         raise TaskError(f"{unused[0]} is for machines and Boolean plants; this model is hidden, so leave it out")
 

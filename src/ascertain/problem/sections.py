@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, cast, final
 
 from ascertain.bank.compile import DEFAULT_COMPILER, compiler_names
+from ascertain.bank.weights import DEFAULT, POWERS, WEIGHTINGS
 from ascertain.errors import TaskError
 from ascertain.observer.probing import PROBING
 from ascertain.observer.settings import POLICIES, PolicyName
@@ -35,6 +36,12 @@ class OperationSection:
     """By command, "*" for all that are not named: a text is a command, or commands with blanks between, or nothing."""
     replacement_window: tuple[int, int]
     flip_window: tuple[int, int]
+    calibration: Path | None = None
+    """The file of a calibration that says how many shells the bank keeps; None: there is none."""
+    group: str | None = None
+    """The group of the calibration that this operation belongs to; None: the calibration as a whole speaks of it."""
+    weighting: str = DEFAULT.name
+    """How the bank's weight is shared over shells: a name in `bank/weights.py`."""
 
 
 @final
@@ -66,15 +73,14 @@ class ObserveSection:
     """The most actions of which it may be unknown whether they ran."""
     compiler: str = DEFAULT_COMPILER
     shells: int | None = None
-    """How many shells the bank keeps; None: as the calibration says, or all of them."""
-    calibration: str | None = None
-    """The file of a calibration that says how many, beside the problem file; None: there is none."""
+    """How many shells the bank keeps; None: as the operation's calibration says, or all of them."""
 
 
 def read_operation(path: Path, section: dict[str, Any]) -> OperationSection:
     """The section [operation] of the problem file at `path`."""
     where = "[operation] "
-    check_keys(where, section, ("log", "start", "replaced", "alternatives", "window"))
+    known = ("log", "start", "replaced", "alternatives", "window", "calibration", "group", "weights")
+    check_keys(where, section, known)
     window: dict[str, Any] = read_value(section, "window", {}, (dict,), where)
     check_keys(f"{where}window: ", window, ("replacements", "flips"))
     if "log" not in section:
@@ -89,14 +95,22 @@ def read_operation(path: Path, section: dict[str, Any]) -> OperationSection:
         },
         replacement_window=_window(window, "replacements"),
         flip_window=_window(window, "flips"),
+        calibration=path.parent / _text(section, "calibration", where) if "calibration" in section else None,
+        group=_text(section, "group", where) if "group" in section else None,
+        weighting=_weighting(section, where),
     )
+
+
+def _weighting(section: dict[str, Any], where: str) -> str:
+    if "weights" not in section:
+        return DEFAULT.name
+    name = read_one_of(section, "weights", (*WEIGHTINGS, *POWERS), where)
+    return POWERS.get(name, name)
 
 
 def read_observe(section: dict[str, Any]) -> ObserveSection:
     """The section [observe] of a problem file; what it does not say is as documented."""
     check_keys("[observe] ", section, tuple(_OBSERVE))
-    if "shells" in section and "calibration" in section:
-        raise TaskError("[observe] shells and calibration both say how many shells are kept; leave one of them out")
     return ObserveSection(**{key: read(section, key, "[observe] ") for key, read in _OBSERVE.items() if key in section})
 
 
@@ -174,6 +188,5 @@ _OBSERVE: Mapping[str, Callable[[Mapping[str, Any], str, str], Any]] = {
     "doublings": _number,
     "compiler": lambda section, key, where: read_one_of(section, key, compiler_names(), where),
     "shells": lambda section, key, where: _number(section, key, where, low=1),
-    "calibration": _text,
 }
 """The keys of [observe], which are the fields of `ObserveSection`, and how each is read."""

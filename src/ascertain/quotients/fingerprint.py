@@ -6,13 +6,14 @@ that leads each back to its own initial state. Machines that nobody can tell apa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from ascertain.errors import ModelError
+from ascertain.errors import ModelError, TaskError, find_name
 from ascertain.model import Model
 from ascertain.model.union import common_actions, union
 from ascertain.quotients.obstruction import coarsen
+from ascertain.rational import Number
 from ascertain.task.pose import Reset, pose
 from ascertain.task.task import Task
 
@@ -22,10 +23,14 @@ def pose_fingerprint(
     *,
     reset_cost: Fraction | int | None = 1,
     reset_action: str = "RESET",
+    actions: Sequence[str] | None = None,
+    cost: Mapping[str, Number] | None = None,
     undefined: str = "forbidden",
     coarsened: bool = True,
 ) -> Task:
     """The task of naming the machine; without a reset where its cost is None.
+
+    `actions` keeps these only, of those that all machines know; `cost` has the costs of those that do not cost 1.
 
     Machines that nobody can tell apart share a label, unless `coarsened` is False: then each has its own, and the task
     may have no answer.
@@ -35,16 +40,18 @@ def pose_fingerprint(
     for name, machine in machines.items():
         if len(machine.initial) != 1:
             raise ModelError(f"{name}: fingerprinting needs one initial state; this machine has {len(machine.initial)}")
-    actions = common_actions(machines.values())
-    if not actions:
+    common = common_actions(machines.values())
+    if not common:
         raise ModelError("the machines have no action in common")
+    for name in actions or ():
+        find_name(name, common, "actions", "an action that all machines know", TaskError)
     task = pose(
         union(machines),
         hypotheses="initial",
         label="machine",
-        actions=actions,
+        actions=common if actions is None else actions,
         undefined=undefined,
         reset=None if reset_cost is None else Reset(reset_action),
-        cost={} if reset_cost is None else {reset_action: reset_cost},
+        cost={**(cost or {}), **({} if reset_cost is None else {reset_action: reset_cost})},
     )
     return coarsen(task) if coarsened else task

@@ -18,14 +18,17 @@ obstructed is enough, but once some of them are joined others may need it no lon
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import final
 
 import numpy as np
 
+from ascertain.model.hidden import Belief
 from ascertain.quotients.abstract import ListedQuestion, Reason, first_places, number_by_appearance
 from ascertain.quotients.quotient import take_quotient
+from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task
 from ascertain.types import IntArray
@@ -121,23 +124,49 @@ find_hidden_obstruction = find_obstruction
 """The name that `find_obstruction` had for questions about hidden models."""
 
 
-def coarsen(task: Task, obstruction: Obstruction | None = None) -> Task:
+def coarsen(
+    task: Task, obstruction: Obstruction | None = None, *, join: Callable[[Sequence[str]], str] = "|".join
+) -> Task:
     """The task with the labels of obstructed pairs joined, named like "a|b"; the task itself where there are none."""
     found = find_obstruction(task) if obstruction is None else obstruction
     if found is None:
         return task
     label = found.coarse_label[task.label]
     kept = np.sort(np.unique(np.column_stack((task.state, label)), axis=0, return_index=True)[1])
-    names: list[str] = []
-    for group in found.groups:
-        name = "|".join(group)
-        while name in names:
-            name += "|"
-        names.append(name)
     return replace(
         task,
         state=task.state[kept],
         label=label[kept],
-        labels=tuple(names),
+        labels=_name_groups(found, join),
         state_label=None if task.state_label is None else found.coarse_label[task.state_label],
     )
+
+
+def coarsen_hidden(task: HiddenTask, *, join: Callable[[Sequence[str]], str] = "|".join) -> HiddenTask:
+    """The same of a question about a hidden model; of hypotheses that are one belief, of one label, the first stays."""
+    found = find_obstruction(task)
+    if found is None:
+        return task
+    label = [int(found.coarse_label[k]) for k in task.label]
+    first: dict[tuple[Belief, int], int] = {}
+    for h, one in enumerate(zip(task.belief, label, strict=True)):
+        first.setdefault(one, h)
+    kept = list(first.values())
+    return replace(
+        task,
+        belief=tuple(task.belief[h] for h in kept),
+        name=tuple(task.name[h] for h in kept),
+        label=tuple(label[h] for h in kept),
+        labels=_name_groups(found, join),
+    )
+
+
+def _name_groups(found: Obstruction, join: Callable[[Sequence[str]], str]) -> tuple[str, ...]:
+    """A name for each group of labels, all different."""
+    names: list[str] = []
+    for group in found.groups:
+        name = join(group)
+        while name in names:
+            name += "|"
+        names.append(name)
+    return tuple(names)

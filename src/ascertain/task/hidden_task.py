@@ -16,7 +16,7 @@ from ascertain.model.abstract import check_names
 from ascertain.model.hidden import Belief, HiddenModel, certain, make_belief, sum_exactly
 from ascertain.rational import Number, have_small_denominator, rational_field
 from ascertain.task.hypotheses import choose_states, states_matching
-from ascertain.task.labels import LabelSpec, resolve_labels
+from ascertain.task.labels import CLASS, LabelSpec, join_labels, resolve_labels
 from ascertain.task.pose import Log, Pattern, Reset, costs_and_risks, number_labels, prepare
 from ascertain.task.question import About, AbstractQuestion
 from ascertain.types import State
@@ -136,7 +136,7 @@ def pose_hidden(
     plant = prepare(model, actions=actions, undefined=undefined, reset=reset, never=never)
     chosen = _choose(plant, hypotheses)
     numbers, labels = number_labels(resolve_labels(_Named(tuple(chosen)), label, range(len(chosen))))
-    return HiddenTask(
+    task = HiddenTask(
         model=plant,
         belief=tuple(chosen.values()),
         name=tuple(chosen),
@@ -144,6 +144,11 @@ def pose_hidden(
         labels=labels,
         **costs_and_risks(plant, cost, default_cost, alpha, beta),
     )
+    if label != CLASS:
+        return task
+    from ascertain.quotients.obstruction import coarsen_hidden  # as in `pose`
+
+    return coarsen_hidden(task, join=join_labels)
 
 
 def _choose(model: HiddenModel, choice: BeliefChoice) -> dict[str, Belief]:

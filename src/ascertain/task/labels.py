@@ -1,6 +1,7 @@
 """What is asked about a state: a label for each, by name, by machine, by table, against a nominal state, by pattern.
 
     "state"                          each state is its own label
+    "class"                          the states that no experiment tells apart, named like "a or b"
     "machine"                        which machine of a union
     { s1 = "safe", "*" = "unsafe" }  a table by state name; "*" stands for all the others
     { nominal = "s0" }               "nominal" for that state, "other" for the rest
@@ -43,6 +44,11 @@ class Named(Protocol):
 
 OTHER = "other"
 """The label of what is not nominal, or not found."""
+CLASS = "class"
+"""The word for labels that join whatever cannot be told apart: `quotients/obstruction.py` does, once states are told
+apart as far as they have names."""
+MAX_JOINED = 8
+"""Labels that are named one by one when they are joined; of more, the rest are counted."""
 _WORDS = ("nominal", "pattern", "bits", "expression")
 """The keys that make a table of one entry a rule."""
 
@@ -62,14 +68,14 @@ def resolve_labels(model: Named, spec: LabelSpec, states: Iterable[State], plant
 
 
 def _by_word(model: Named, word: str, states: list[State]) -> list[str]:
-    if word == "state":
+    if word in {"state", CLASS}:
         return [model.states[s] for s in states]
     if word == "machine":
         if not model.origin:
             raise TaskError('label = "machine" asks which of several machines it is; give them with models = [...]')
         return [model.origin[s] for s in states]
-    known = did_you_mean(word, ("state", "machine"))
-    raise TaskError(f'label: {word!r} is not understood; write "state", "machine" or a table{known}')
+    known = did_you_mean(word, ("state", CLASS, "machine"))
+    raise TaskError(f'label: {word!r} is not understood; write "state", "class", "machine" or a table{known}')
 
 
 def _by_rule(model: Named, plant: NamedBits | None, word: str, value: object, states: list[State]) -> list[str]:
@@ -108,3 +114,10 @@ def _by_table(model: Named, table: Mapping[str, object], states: list[State]) ->
         if label is None:
             raise TaskError(f'label: hypothesis {model.states[s]!r} has no label; add it, or "*" for all the others')
     return [str(label) for label in labels]
+
+
+def join_labels(labels: Sequence[str]) -> str:
+    """Several labels as one, such as "a or b"."""
+    more = len(labels) - MAX_JOINED
+    named = labels if more <= 1 else [*labels[:MAX_JOINED], f"{more} others"]
+    return " or ".join(named)

@@ -36,19 +36,23 @@ class LogRecord:
 
 def read_log(path: Path) -> tuple[LogRecord, ...]:
     """The records of a log file; JSON Lines when its name ends in .jsonl or .json, CSV otherwise."""
-    text = read_text(path)
-    rows = _json_rows(path, text) if path.suffix in {".jsonl", ".json"} else _csv_rows(path, text)
-    records = tuple(_record(path, line, row) for line, row in rows)
+    records = tuple(_record(path, line, row) for line, row in read_rows(path, COLUMNS, 2))
     if not records:
         raise FileError(f"{path}: the log has no commands; at least one row is needed")
     return records
 
 
-def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_rows(path: Path, columns: tuple[str, ...], needed: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a file, with their lines: JSON Lines by its name, or CSV; the first so many columns are needed."""
+    text, is_json = read_text(path), path.suffix in {".jsonl", ".json"}
+    return _json_rows(path, text, columns, needed) if is_json else _csv_rows(path, text, columns, needed)
+
+
+def _csv_rows(path: Path, text: str, columns: tuple[str, ...], needed: int) -> Iterator[tuple[int, dict[str, Any]]]:
     reader = csv.reader(io.StringIO(text), strict=True)
     try:
         header = [name.strip() for name in next(reader, list[str]())]
-        _check_columns(path, 1, header)
+        _check_columns(path, 1, header, columns, needed)
         for row in reader:
             if not row:
                 continue
@@ -59,26 +63,28 @@ def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         raise FileError(f"{path}:{reader.line_num}: not CSV: {reason}") from None
 
 
-def _json_rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _json_rows(path: Path, text: str, columns: tuple[str, ...], needed: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    example = "{" + ",".join(f'"{name}":"..."' for name in columns[:needed]) + "}"
     for line, content in enumerate(text.splitlines(), start=1):
         if not content.strip():
             continue
-        row = decode_or_refuse(content, f"{path}:{line}", 'a line is like {"command":"OPEN","reading":"ok"}')
+        row = decode_or_refuse(content, f"{path}:{line}", f"a line is like {example}")
         if not isinstance(row, dict):
-            raise FileError(f"{path}:{line}: a JSON object with command and reading is needed")
-        _check_columns(path, line, list(cast(dict[str, Any], row)))
+            raise FileError(f"{path}:{line}: a JSON object with {' and '.join(columns[:needed])} is needed")
+        _check_columns(path, line, list(cast(dict[str, Any], row)), columns, needed)
         yield line, cast(dict[str, Any], row)
 
 
-def _check_columns(path: Path, line: int, names: list[str]) -> None:
+def _check_columns(path: Path, line: int, names: list[str], columns: tuple[str, ...], needed: int) -> None:
     for name in names:
-        if name not in COLUMNS:
-            raise FileError(f"{path}:{line}: unknown column {named(name)}{near(name, COLUMNS)}")
-    for name in COLUMNS[:2]:
+        if name not in columns:
+            raise FileError(f"{path}:{line}: unknown column {named(name)}{near(name, columns)}")
+    for name in columns[:needed]:
         if names.count(name) != 1:
-            raise FileError(f"{path}:{line}: one column {name!r} is needed; the columns are command,reading,trusted")
-    if len(names) > len(set(names)):
-        raise FileError(f"{path}:{line}: the column 'trusted' stands twice; once is right")
+            raise FileError(f"{path}:{line}: one column {name!r} is needed; the columns are {','.join(columns)}")
+    for name in columns[needed:]:
+        if names.count(name) > 1:
+            raise FileError(f"{path}:{line}: the column {name!r} stands twice; once is right")
 
 
 def _record(path: Path, line: int, row: dict[str, Any]) -> LogRecord:

@@ -19,7 +19,7 @@ from ascertain.model.noisy import with_flip
 from ascertain.model.tables import AbstractMachine
 from ascertain.rational import Number, rational_field
 from ascertain.task.hypotheses import StateChoice, choose_states, states_after_log, states_matching
-from ascertain.task.labels import LabelSpec, resolve_labels
+from ascertain.task.labels import CLASS, LabelSpec, join_labels, resolve_labels
 from ascertain.task.log import read_log
 from ascertain.task.question import About
 from ascertain.task.task import Task
@@ -67,10 +67,12 @@ def pose(
 ) -> Task:
     """The task of finding the label of the state that the plant is in.
 
-    `actions` keeps these only; `undefined` is "forbidden" or "self-loop"; `cost` by action name over `default_cost`;
-    `never` lists states that must not be entered; `flip` replaces a reading by another one of the same action. A
-    Boolean plant is enumerated, if it is small enough; its flip is its own. So is a Boolean network, which is read
-    without noise. Numbers are exact: integers, Fractions, or texts such as "1/50"; floats are refused.
+    `label` says what is asked (`task/labels.py` lists the ways); "class" asks for the state as far as experiments
+    can tell. `actions` keeps these only; `undefined` is "forbidden" or "self-loop"; `cost` by action name over
+    `default_cost`; `never` lists states that must not be entered; `flip` replaces a reading by another one of the
+    same action. A Boolean plant is enumerated, if it is small enough; its flip is its own. So is a Boolean network,
+    which is read without noise. Numbers are exact: integers, Fractions, or texts such as "1/50"; floats are
+    refused.
     """
     if not getattr(model, "has_certain_transitions", True):
         raise TaskError("a question about a hidden model is posed with pose_hidden; where its actions lead is random")
@@ -94,7 +96,7 @@ def pose(
     names = resolve_labels(noisy, label, everywhere if about == "current" else state.tolist(), named)
     listed, labels = number_labels(names)
     number = np.array(listed, dtype=np.int32)
-    return Task(
+    task = Task(
         model=noisy,
         state=state,
         label=number[state] if about == "current" else number,
@@ -102,6 +104,11 @@ def pose(
         state_label=number if about == "current" else None,
         **costs_and_risks(noisy, cost, default_cost, alpha, beta),
     )
+    if label != CLASS:
+        return task
+    from ascertain.quotients.obstruction import coarsen  # which knows tasks: classes are found on one that is posed
+
+    return coarsen(task, join=join_labels)
 
 
 def number_labels(names: Sequence[str]) -> tuple[tuple[int, ...], tuple[str, ...]]:

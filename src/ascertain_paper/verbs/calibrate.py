@@ -47,11 +47,12 @@ def command(
     Example:  ascertain calibrate small --blocks 20 --out calibration.json
     """
     need_paper()
-    from ascertain.bank.calibration_file import calibration_data, write_calibration
+    from ascertain.bank.calibration_file import write_calibration
     from ascertain.cli.show.output import print_json
     from ascertain.cli.show.problems import refuse_overwriting
     from ascertain.cli.show.progress import announce_compilation, counting
     from ascertain.kernels._jit import use_compiled_kernels
+    from ascertain.pipeline.calibrate import calibration_facts
     from ascertain_paper.calibration import calibrate_testbed
     from ascertain_paper.testbed.settings import find_settings
     from ascertain_paper.testbed.testbed import make_testbed
@@ -68,8 +69,7 @@ def command(
     if out is not None:
         write_calibration(calibration, out)
     if as_json:
-        data = calibration_data(calibration)
-        print_json("calibrate", {key: data[key] for key in data if key not in {"format", "version", "made_by"}})
+        print_json("calibrate", calibration_facts(calibration))
     else:
         _print(calibration, per_stratum)
     if calibration.whole.shells is None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ascertain.task.task import Task
+from ascertain.task.question import AbstractQuestion
 
 
-def none_of_these_claim(task: Task, steps: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def none_of_these_claim(question: AbstractQuestion, steps: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """`steps` begin where the hypotheses are posed; a reading that the model does not have stays a name."""
-    readings = {name: y for y, name in enumerate(task.model.readings)}
-    actions = {name: a for a, name in enumerate(task.model.actions)}
+    readings = {name: y for y, name in enumerate(question.model.readings)}
+    actions = {name: a for a, name in enumerate(question.model.actions)}
     return {"claim": "none-of-these", "transcript": [[actions[a], readings.get(y, y)] for a, y in steps]}

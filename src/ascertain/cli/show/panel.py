@@ -46,6 +46,9 @@ def _evidence(moment: Moment) -> str:
     if view.stage == CONTROLLER:
         return f"[{view.stage}] {'' if view.label is None else f'{view.label}, '}cost {view.cost}"
     leading = "nothing fits" if view.label is None else view.label
+    if not view.noisy:
+        rivals = "no rival" if view.rivals == 0 else "rivals" if view.rivals is None else f"rivals {view.rivals:,}"
+        return f"{leading}: {rivals} left, cost {view.cost}"
     if view.rivals == 0:
         return f"[{view.stage}] {leading}: every rival is beaten, cost {view.cost}"
     rivals = "" if view.rivals is None else f", rivals left {view.rivals:,}"
@@ -63,10 +66,12 @@ def _panel(moment: Moment) -> Table:
     view = moment.view
     table = Table(title="observing", title_justify="left", show_header=False)
     table.add_row("last", plain(moment.last or "-"))
-    table.add_row("stage", plain(view.stage))
+    if view.noisy or view.stage == CONTROLLER:
+        table.add_row("stage", plain(view.stage))
     if view.stage != CONTROLLER:
         table.add_row("leading label", plain("nothing fits" if view.label is None else view.label))
-        table.add_row("evidence", plain(_bar(view.evidence_nats, view.threshold_nats)))
+        if view.noisy:
+            table.add_row("evidence", plain(_bar(view.evidence_nats, view.threshold_nats)))
         table.add_row("rivals left", plain("many" if view.rivals is None else f"{view.rivals:,}"))
     table.add_row("readings, actions, cost", plain(f"{view.readings}, {view.actions}, {view.cost}"))
     return table

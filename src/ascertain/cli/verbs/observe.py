@@ -131,8 +131,8 @@ def command(
     if observed.certificate not in {None, "VERIFIED"}:
         note(f"{certificate}: the certificate of this run does not verify; this is a fault of ours, not of the plant")
         raise typer.Exit(5)
-    if not (dry_run or observed.is_certified):
-        raise typer.Exit(4 if observed.run.plant_failed else 3)
+    if not dry_run and observed.exit_code:
+        raise typer.Exit(observed.exit_code)
 
 
 def _print(observed: Observed, dry_run: bool) -> None:
@@ -142,13 +142,17 @@ def _print(observed: Observed, dry_run: bool) -> None:
     if dry_run and facts["verdict"] is None:
         print_line(f"next action: {facts['next_action']}")
         return
-    print_line(f"certified: {facts['label']}" if observed.is_certified else f"abstained: {facts['reason']}")
-    rows = [(key, facts[key]) for key in ("readings", "actions", "cost", "alpha", "policy", "stage")]
+    print_line(f"{facts['verdict']}: {facts['label'] if observed.is_certified else facts['reason']}")
+    # Without noise a reading decides, and neither alpha nor the stages say anything about a run.
+    chance = ("alpha", "policy", "stage") if observed.run.observer.settings.model.is_noisy else ()
+    rows = [(key, facts[key]) for key in ("readings", "actions", "cost", *chance)]
     rows += [("shells kept", str(observed.shells))] if observed.shells is not None else []
     rows += [("generalised cost", facts["generalised_cost"])] if "generalised_cost" in facts else []
     rows += [("faults met", len(facts["faults"]))] if facts["faults"] else []
-    rows += [("state now", facts["current_state"])] if facts["current_state"] is not None else []
-    rows += [("truth", facts["truth"])] if "truth" in facts else []
+    rows += [("state now (certified)", facts["current_state"])] if facts["current_state"] is not None else []
+    rows += [("began as (simulated)", facts["truth"])] if "truth" in facts else []
     print_table("run", rows)
+    if facts["witness"] is not None:
+        print_table("what shows it", facts["witness"], ("action", "reading"))
     if facts["certificate"] is not None:
         print_verdict(facts["certificate"])
