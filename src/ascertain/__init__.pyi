@@ -59,6 +59,8 @@ from ascertain.pipeline.conform import Conformed as Conformed
 from ascertain.pipeline.fingerprint import fingerprint as fingerprint
 from ascertain.pipeline.fingerprint import Fingerprinted as Fingerprinted
 from ascertain.pipeline.fingerprint import explain_transcript as explain_transcript
+from ascertain.pipeline.identify import identify as identify
+from ascertain.pipeline.identify import Identified as Identified
 from ascertain.pipeline.compile import compile_operation as compile_operation
 from ascertain.pipeline.compile import CompiledOperation as CompiledOperation
 from ascertain.pipeline.calibrate import calibrate as calibrate

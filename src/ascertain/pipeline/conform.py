@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from secrets import token_hex
@@ -59,6 +59,8 @@ class Conformed(Shown):
     plant: str | None = None
     certificate: str | None = None
     """What the checker says of the certificate; None where none was written."""
+    claims: tuple[Mapping[str, Any], ...] = ()
+    """What the certificate holds."""
 
     def shown(self) -> Mapping[str, object]:
         return {"verdict": self.verdict, "words": len(self.plan.words), "cost": self.plan.cost, "plant": self.plant}
@@ -172,8 +174,12 @@ def conform(
         )
     steps = (*before, *(step for run in conducted.runs for step in run))
     verdict = _judge(task, h, conducted, steps)
-    checked = None if certificate is None else _certify(certificate, task, h, home, plan, before, steps, verdict)
-    return Conformed(task, plan, h, verdict, steps, conducted, device.name, checked)
+    found = Conformed(task, plan, h, verdict, steps, conducted, device.name)
+    claim = None if certificate is None else _claim(found, home, before)
+    if certificate is None or claim is None:
+        return found
+    write_certificate(certificate, task, [claim])
+    return replace(found, certificate=str(certify(task, [claim])[1]), claims=(claim,))
 
 
 def _pose(file: str | Path, reset: str, reset_cost: Fraction | int | str) -> Task:
@@ -286,26 +292,15 @@ def explained_by(task: Task, steps: Steps) -> list[str]:
     return sorted({task.labels[int(task.label[h])] for h in left})
 
 
-def _certify(
-    path: str | Path,
-    task: Task,
-    h: int,
-    home: Action,
-    plan: AbstractPlan,
-    before: Sequence[tuple[str, str]],
-    steps: Steps,
-    verdict: Certified | NoneOfThese | Abstained,
-) -> str | None:
-    """Write what the run shows; what the checker says of it."""
-    if isinstance(verdict, Abstained):
+def _claim(found: Conformed, home: Action, before: Sequence[tuple[str, str]]) -> dict[str, Any] | None:
+    """What the run shows; None where it shows nothing."""
+    task, plan, h, steps = found.task, found.plan, found.hypothesis, found.steps
+    if isinstance(found.verdict, NoneOfThese):
+        return none_of_these_claim(task, steps)
+    if not isinstance(found.verdict, Certified):
         return None
-    if isinstance(verdict, NoneOfThese):
-        claim = none_of_these_claim(task, steps)
-    elif isinstance(plan, CompletePlan):
-        claim = conforms_claim(plan, h, home, steps)
-    else:
-        assert isinstance(plan, SamplePlan)
-        first = 1 + sum(action == task.model.actions[home] for action, _ in before)
-        claim = sampled_claim(plan, h, home, steps, first)
-    write_certificate(path, task, [claim])
-    return str(certify(task, [claim])[1])
+    if isinstance(plan, CompletePlan):
+        return conforms_claim(plan, h, home, steps)
+    assert isinstance(plan, SamplePlan)
+    first = 1 + sum(action == task.model.actions[home] for action, _ in before)
+    return sampled_claim(plan, h, home, steps, first)

@@ -87,7 +87,7 @@ def fingerprint(
     `reset_cost` is what the reset costs; None: there is none. `actions` keeps these only, and `cost` has the costs of
     those that do not cost 1. The other parameters are those of `settle`.
     """
-    task = _pose(machines, reset_cost, actions, cost)
+    task = pose_machines(machines, reset_cost, actions, cost)
     settled = settle(task, objective=objective, time_limit=time_limit, progress=progress, prove=prove)
     classes: list[list[str]] = [[] for _ in task.labels]
     for s, k in zip(task.state, task.label, strict=True):
@@ -101,12 +101,12 @@ def explain_transcript(
     machines: Machines, transcript: str | Path, *, reset_cost: Fraction | int | str | None = 1
 ) -> Explained:
     """Say which classes of machines explain a log, from the initial state on."""
-    task, path = _pose(machines, reset_cost), Path(transcript)
+    task, path = pose_machines(machines, reset_cost), Path(transcript)
     left = starts_explaining(task.model, task.state, read_log(path), str(path))
     return Explained(tuple(sorted({task.labels[int(task.label[h])] for h in left})))
 
 
-def _pose(
+def pose_machines(
     machines: Machines,
     reset_cost: Fraction | int | str | None,
     actions: Sequence[str] | None = None,

@@ -90,6 +90,8 @@ class Observed(Shown):
     """What actions and computation cost together; None where the problem does not price computation."""
     control: Control | None = None
     """The policy that was followed; None where evidence was collected."""
+    claims: tuple[Mapping[str, Any], ...] = ()
+    """What the certificate holds."""
 
     def shown(self) -> Mapping[str, object]:
         truth = {"truth": self.truth, "right": self.right, "certificate": self.certificate}
@@ -285,10 +287,15 @@ def observe(
             policy=FaultPolicy(retries, strict),
             deadline=limit,
         )
-        checked = None if certificate is None else _certify(certificate, run, recorder, control, note)
+        claim = None if certificate is None else _claim(run, recorder, control, note)
+    checked = None
+    if certificate is not None and claim is not None:
+        write_certificate(certificate, run.observer.settings.question, [claim])
+        checked = str(certify(run.observer.settings.question, [claim])[1])
     truth, right = _compare(run, device)
     priced = run.observer.counters.generalised_cost(**posed.prices) if posed.prices else None
-    return Observed(run, None if device is None else device.name, truth, right, checked, kept, priced, control)
+    claims = () if claim is None else (claim,)
+    return Observed(run, None if device is None else device.name, truth, right, checked, kept, priced, control, claims)
 
 
 def _refuse_certainty(question: AbstractQuestion) -> None:
@@ -350,10 +357,8 @@ def _compare(run: Run, plant: AbstractPlant | None) -> tuple[str | None, bool | 
     return question.name_start(plant.start), right
 
 
-def _certify(
-    path: str | Path, run: Run, recorder: Journal | Notebook, control: Control | None, note: Tell
-) -> str | None:
-    """Write the certificate of an answer; what the checker says of it."""
+def _claim(run: Run, recorder: Journal | Notebook, control: Control | None, note: Tell) -> dict[str, Any] | None:
+    """What a run that answered has proved; None where it did not, or where that cannot be written down."""
     question, acceptance = run.observer.settings.question, run.observer.acceptance
     if run.verdict is None or isinstance(run.verdict, Abstained):
         note("no certificate is written: only an answer is certified")
@@ -363,17 +368,14 @@ def _certify(
         if question.model.listed is None or question.model.deterministic is None or LOST in dict(witness).values():
             note("no certificate is written: what shows that it is none of these needs listed states and every reading")
             return None
-        claim = none_of_these_claim(question, witness)
-    elif control is None:
-        claim = run_claim(question, acceptance, recorder.records)
-    else:
-        try:
-            claim = followed_claim(question, prove_control(control), run.observer.transcript, recorder.records)
-        except LimitError as reason:
-            note(f"no certificate is written: {reason}")
-            return None
-    write_certificate(path, question, [claim])
-    return str(certify(question, [claim])[1])
+        return none_of_these_claim(question, witness)
+    if control is None:
+        return run_claim(question, acceptance, recorder.records)
+    try:
+        return followed_claim(question, prove_control(control), run.observer.transcript, recorder.records)
+    except LimitError as reason:
+        note(f"no certificate is written: {reason}")
+        return None
 
 
 def _evidence_policy(policy: str | Path | None) -> PolicyName | None:

@@ -120,7 +120,7 @@ def _print(found: Conformed) -> None:
     if found.statement is not None:
         print_line(f"What is shown: {found.statement}.")
     if facts["witness"] is not None:
-        print_table("the word that shows it", facts["witness"], ("action", "reading"))
+        print_table("what shows it", facts["witness"], ("action", "reading"))
     if facts["faults"]:
         print_line(f"faults met and mended: {len(facts['faults'])}")
     if facts["certificate"] is not None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
 from ascertain.cli.options import AsJson, CertificateFile, Drawing, TimeLimit
+from ascertain.errors import TaskError
+from ascertain.problem import list_kinds
 
 if TYPE_CHECKING:
     from ascertain.pipeline.fingerprint import Explained, Fingerprinted
+    from ascertain.pipeline.identify import Identified
 
 
 def command(
@@ -27,6 +31,26 @@ def command(
             "--transcript", metavar="LOG", help="Say which machines explain this log instead (command,reading)."
         ),
     ] = None,
+    plant: Annotated[
+        str | None, typer.Option("--plant", metavar="PLANT", help=f"Find out which it is: {list_kinds()}.")
+    ] = None,
+    conform_by: Annotated[
+        str | None,
+        typer.Option("--conform", metavar="HOW", help="Then check that it is: complete:K or sample:N words."),
+    ] = None,
+    actions: Annotated[
+        str | None, typer.Option("--actions", metavar="A,B,...", help="Use only these of the common actions.")
+    ] = None,
+    cost: Annotated[
+        list[str] | None, typer.Option("--cost", metavar="ACTION=C", help="The cost of an action; may be repeated.")
+    ] = None,
+    journal: Annotated[
+        Path | None, typer.Option("--journal", metavar="FILE", help="With --plant: a journal that outlives a crash.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where the journal ends.")] = False,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="S", help="Seconds that the plant may take to answer.")
+    ] = 10.0,
     objective: Annotated[
         Literal["worst", "expected"],
         typer.Option("--objective", help="Minimise the worst cost (and then the mean), or the mean over machines."),
@@ -38,10 +62,11 @@ def command(
 ) -> None:
     """Find the cheapest experiment that tells machines apart, on the actions that all of them know and a reset.
 
-    Machines that nobody can tell apart form a class. A reading that no machine explains means none of these.
-    Exit code 0 solved, 1 unsolvable, 3 undecided, or for a transcript: explained by several classes or by none.
+    Machines that nobody can tell apart form a class. A reading that no machine explains means none of these. With
+    --plant the experiment is run; the answer holds if the plant is one of the machines, unless --conform checks that
+    too. Exit code 0 solved or named, 1 unsolvable or none of these, 3 undecided, 4 when the plant fails.
 
-    Example:  ascertain fingerprint alder.dot birch.dot cedar.dot --reset-cost 3
+    Example:  ascertain fingerprint alder.dot birch.dot --plant "exec:python server.py" --conform complete:0
     """
     from ascertain.cli.show.output import print_json
     from ascertain.cli.show.problems import refuse_overwriting
@@ -53,20 +78,93 @@ def command(
     check_drawing(draw)
     refuse_overwriting([draw, *certificate_files(certificate)], models)
     announce_compilation()
-    cost = None if reset_cost == "none" else reset_cost
+    price = None if reset_cost == "none" else reset_cost
     if transcript is not None:
-        explained = explain_transcript(models, transcript, reset_cost=cost)
+        explained = explain_transcript(models, transcript, reset_cost=price)
         print_json("fingerprint", explained.facts()) if as_json else _print_explained(explained)
-        raise typer.Exit(0 if len(explained.classes) == 1 else 3)
+        raise typer.Exit({0: 1, 1: 0}.get(len(explained.classes), 3))
+    chosen: dict[str, Any] = {
+        "reset_cost": price,
+        "actions": None if actions is None else actions.split(","),
+        "cost": _read_costs(cost or []),
+    }
+    if plant is not None:
+        _identify(models, plant, chosen, conform_by, journal, resume, timeout, certificate, as_json)
+    if conform_by is not None or journal is not None or resume:
+        raise TaskError("--conform, --journal and --resume are for a run on a plant; name it with --plant")
     with bounds_closing_in() as progress:
         prove = "always" if certificate is not None else "when solved"
-        found = fingerprint(
-            models, reset_cost=cost, objective=objective, time_limit=time, progress=progress, prove=prove
-        )
+        found = fingerprint(models, **chosen, objective=objective, time_limit=time, progress=progress, prove=prove)
     save_certificate(certificate, found.settled, NOT_PROVED)
     save_drawing(draw, found.settled, "fingerprint")
     print_json("fingerprint", found.facts()) if as_json else _print(found)
     raise typer.Exit(exit_code(found.settled))
+
+
+def _read_costs(texts: list[str]) -> dict[str, str]:
+    """The costs that were given as ACTION=C."""
+    costs: dict[str, str] = {}
+    for text in texts:
+        name, sign, price = text.rpartition("=")
+        if not sign or not name:
+            raise TaskError(f"--cost: {text[:60]!r} is not understood; write ACTION=C, such as AUTH=3")
+        costs[name] = price
+    return costs
+
+
+def _identify(
+    models: list[Path],
+    plant: str,
+    chosen: dict[str, Any],
+    conform_by: str | None,
+    journal: Path | None,
+    resume: bool,
+    timeout: float,
+    certificate: Path | None,
+    as_json: bool,
+) -> NoReturn:
+    """Name a plant, and check that it is one of the machines if that is asked for."""
+    from ascertain.cli.show import asking
+    from ascertain.cli.show.output import note, print_json
+    from ascertain.cli.show.panel import show_session
+    from ascertain.cli.show.progress import counting
+    from ascertain.pipeline.identify import identify
+    from ascertain.problem.plants import find_kind
+
+    quiet = find_kind(plant)[0].asks_person or not sys.stderr.isatty()
+    with show_session(not quiet) as watch, counting("words") as progress:
+        found = identify(
+            models,
+            plant,
+            **chosen,
+            conform_by=conform_by,
+            journal=journal,
+            resume=resume,
+            certificate=certificate,
+            timeout=timeout,
+            ask=asking.ask,
+            watch=watch,
+            note=note,
+            progress=progress,
+        )
+    print_json("fingerprint", found.facts()) if as_json else _print_identified(found)
+    raise typer.Exit(5 if found.certificate not in {None, "VERIFIED"} else found.exit_code)
+
+
+def _print_identified(found: Identified) -> None:
+    from ascertain.cli.show.output import print_line, print_table, print_verdict
+
+    facts = found.facts()
+    print_line(f"{facts['verdict']}: {facts['label'] or facts['reason']}")
+    if found.assumed is not None:
+        print_line(f"This holds {found.assumed}. Nothing has checked that: add --conform complete:0, or sample:100.")
+    if found.conformed is not None and found.conformed.statement is not None:
+        print_line(f"What is shown: {found.conformed.statement}.")
+    if facts["witness"] is not None:
+        print_table("what shows it", facts["witness"], ("action", "reading"))
+    print_line(f"cost {facts['cost']}")
+    if facts["certificate"] is not None:
+        print_verdict(facts["certificate"])
 
 
 def _print(found: Fingerprinted) -> None:

@@ -1,0 +1,86 @@
+"""Naming a plant in one command, and checking that it is one of the machines at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ascertain.errors import TaskError
+from ascertain.pipeline.fingerprint import pose_machines
+from ascertain.pipeline.identify import identify, read_method
+from ascertain.plant.faults import Missing
+from ascertain.plant.simulated import SimulatedPlant
+from ascertain.policy.verdict import Certified, NoneOfThese
+from tests.conftest import ROOT
+from tests.test_cli import complaint, run
+
+SERVERS = sorted((ROOT / "examples" / "servers").glob("*.dot"))
+FIR = f"exec:python {ROOT / 'examples' / 'servers' / 'fir.py'}"
+
+
+def truth(name: str) -> SimulatedPlant:
+    task = pose_machines(SERVERS, 1)
+    return SimulatedPlant(task.model, int(task.state[[task.model.origin[int(s)] for s in task.state].index(name)]))
+
+
+@pytest.mark.parametrize("how", [None, "complete:0", "complete:1", "sample:20"])
+@pytest.mark.parametrize("name", ["birch", "elm", "dogwood"])
+def test_a_known_server_is_named_and_conforms(name: str, how: str | None, tmp_path: Path) -> None:
+    found = identify(SERVERS, truth(name), conform_by=how, certificate=tmp_path / "c.json")
+    assert isinstance(found.verdict, Certified) and name in found.verdict.label.split("|")
+    assert (found.certificate, found.exit_code) == ("VERIFIED", 0)
+    claims = [claim["claim"] for claim in json.loads((tmp_path / "c.json").read_text())["claims"]]
+    assert claims == {None: ["run"], "sample:20": ["run", "sampled"]}.get(how, ["run", "conforms"])
+    assert (found.assumed is None) == (how is not None)
+
+
+def test_an_outsider_passes_for_a_model_until_its_conformance_is_checked(tmp_path: Path) -> None:
+    named = identify(SERVERS, FIR)
+    assert named.verdict == Certified("alder|elm") and named.assumed == "if it is one of the models"
+    found = identify(SERVERS, FIR, conform_by="complete:0", certificate=tmp_path / "c.json", journal=tmp_path / "j")
+    assert isinstance(found.verdict, NoneOfThese) and (found.exit_code, found.certificate) == (1, "VERIFIED")
+    assert found.facts()["witness"][-1] == ["AUTH", "503"] and found.cost > named.cost
+    again = identify(SERVERS, FIR, conform_by="complete:0", journal=tmp_path / "j", resume=True)
+    assert again.verdict == found.verdict
+
+
+def test_a_lost_reading_in_the_experiment_does_not_count_for_conformance() -> None:
+    class Forgetful:
+        def __init__(self) -> None:
+            self.plant, self.sent = truth("cedar"), 0
+
+        def send(self, action: str) -> str:
+            self.sent += 1
+            reading = self.plant.send(action)
+            if self.sent == 2:
+                raise Missing("lost")
+            return reading
+
+    found = identify(SERVERS, Forgetful(), conform_by="complete:0")
+    assert found.verdict == Certified("cedar") and found.conformed is not None
+    assert found.conformed.steps[0][0] == "RESET"
+
+
+def test_the_verb_says_what_nothing_has_checked_and_what_is_wrong(tmp_path: Path) -> None:
+    done = run("fingerprint", *SERVERS, "--plant", FIR)
+    assert done.returncode == 0 and "This holds if it is one of the models" in done.stdout
+    facts = json.loads(run("fingerprint", *SERVERS, "--plant", FIR, "--conform", "sample:50", "--json").stdout)
+    assert facts["verdict"] == "none of these" and facts["conformance"]["method"]["sample"] == 50
+    assert 'write "complete:K"' in complaint("fingerprint", *SERVERS, "--plant", FIR, "--conform", "all")
+    assert "name it with --plant" in complaint("fingerprint", *SERVERS, "--conform", "complete:0")
+    assert "ACTION=C" in complaint("fingerprint", *SERVERS, "--cost", "3")
+    assert "an action that all machines know" in complaint("fingerprint", *SERVERS, "--actions", "HELO,PING")
+    with pytest.raises(TaskError, match="what a reset costs"):
+        identify(SERVERS, FIR, conform_by="complete:0", reset_cost=None)
+    with pytest.raises(TaskError, match="complete:K"):
+        read_method("complete:-1")
+
+
+def test_prices_of_actions_change_the_experiment() -> None:
+    cheap = identify(SERVERS, truth("dogwood"))
+    dear = identify(SERVERS, truth("dogwood"), cost={"AUTH": 50})
+    assert dear.verdict == cheap.verdict and dear.cost > cheap.cost
+    few = identify(SERVERS, truth("dogwood"), actions=["HELO", "AUTH", "SEND"])
+    assert {action for action, _, _ in few.observed.transcript} <= {"HELO", "AUTH", "SEND", "RESET"}
