@@ -20,7 +20,7 @@ from ascertain.pipeline.run_page import MOST_ROWS, LowerBound, RunStory, describ
 from ascertain.pipeline.simulate import simulate_runs
 from ascertain.pipeline.simulated_runs import Rate, SimulatedRuns
 from ascertain.pipeline.simulation_page import describe_runs
-from ascertain.plant.faults import InDoubt, Missing, Unknown
+from ascertain.plant.faults import InDoubt, Missing, Refused
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Abstained
 from ascertain.problem.problem import read_problem
@@ -57,7 +57,7 @@ class Flaky:
         if self._number == 2:
             raise Missing(f"nothing could be read {HOSTILE}")
         if self._number == 5 and self._fails:
-            raise Unknown("purple")
+            raise Refused("purple")
         return read
 
 

@@ -17,7 +17,7 @@ from ascertain.observer.controlled import CONTROLLER
 from ascertain.observer.records import START, hash_record, hash_records
 from ascertain.observer.staged import View
 from ascertain.observer.stages import SwitchReason
-from ascertain.policy.verdict import Certified
+from ascertain.policy.verdict import Certified, NoneOfThese
 from ascertain.report.record import Figure, Page, Section, Series
 from ascertain.report.tables import Cell, Table, show, show_ratio
 
@@ -112,7 +112,8 @@ def _answer(story: RunStory) -> str:
     if verdict is None:
         return f"Not ended yet: {spent}; {_next(story)}."
     if not isinstance(verdict, Certified):
-        return f"Abstained: {verdict.reason} ({spent})."
+        ended = "None of these" if isinstance(verdict, NoneOfThese) else "Abstained"
+        return f"{ended}: {verdict.reason} ({spent})."
     alpha = observer.settings.alpha
     risk = f"with a risk of at most {show_ratio(alpha)}" if alpha else "with certainty, if the model is right"
     return f"Certified: {verdict.label}, {risk} ({spent})."
