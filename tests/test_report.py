@@ -7,10 +7,8 @@ import io
 import json
 import math
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,13 +16,14 @@ from typing import Any
 
 import pytest
 
+from ascertain.report.figures import draw_figure
+from ascertain.report.tables import Table, is_text, show, show_ratio
 from ascertain_check import check
-from ascertain_paper.report.figures import draw_figure
 from ascertain_paper.report.folder import prepare_folder, write_results
 from ascertain_paper.report.page import draw_page
 from ascertain_paper.report.plain import study_data
 from ascertain_paper.report.summary import summarise
-from ascertain_paper.report.tables import Table, is_text, show, show_ratio, to_csv, to_latex, to_markdown
+from ascertain_paper.report.tables import to_csv, to_latex, to_markdown
 from ascertain_paper.studies.story.run import live_through
 from ascertain_paper.studies.story.study import tell
 from ascertain_paper.study import Excerpt, OpenChoice, Study
@@ -32,8 +31,6 @@ from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import load_testbed
 from tests.conftest import ROOT
 from tests.test_report_figures import BARS, POINTS
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 STAGES = ("nominal", "fallback")
 TABLE = Table(
@@ -212,17 +209,6 @@ def test_a_certificate_of_the_story_that_was_touched_is_refuted(story: Study) ->
     claim["claims"][0]["label"] = "0" * len(claim["claims"][0]["label"])
     forged = json.dumps(claim, sort_keys=True, separators=(",", ":")).encode()
     assert str(check(story.attachments["operation.task.json"], forged)).startswith(("REFUTED", "MALFORMED"))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium on this machine")
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,11 @@ import pytest
 import typer
 
 from ascertain.errors import AscertainError, FileError
+from ascertain.report.record import Figure, Series
+from ascertain.report.tables import Table
 from ascertain_paper import reproduce
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.registry import StudyEntry, register
-from ascertain_paper.report.record import Figure, Series
-from ascertain_paper.report.tables import Table
 from ascertain_paper.reproduce import run_study
 from ascertain_paper.studies import STUDIES, study_names
 from ascertain_paper.studies.replay import study as replay

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from ascertain.errors import TaskError
 from ascertain.pipeline.bound import bound
 from ascertain.pipeline.settle import settle
-from ascertain.pipeline.simulate import Rate, simulate, simulate_runs
+from ascertain.pipeline.simulate import simulate, simulate_runs
+from ascertain.pipeline.simulated_runs import Rate
 from ascertain.planning.composition import CertifiedTree, compose
 from ascertain.policy.evaluate import cost_by_hypothesis, evaluate
 from ascertain.problem.problem import read_problem

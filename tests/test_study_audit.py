@@ -18,11 +18,11 @@ from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.observer.staged import Observer
+from ascertain.report.record import Figure
+from ascertain.report.tables import Table
 from ascertain.task.bank import Bank
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
-from ascertain_paper.report.record import Figure
-from ascertain_paper.report.tables import Table
 from ascertain_paper.studies.audit import removed as audit_removed
 from ascertain_paper.studies.audit.compiling import count_vain
 from ascertain_paper.studies.audit.coverage import cover_blocks

@@ -144,6 +144,8 @@ from ascertain.live.session import run_session as run_session
 from ascertain.live.session import Run as Run
 from ascertain.live.journal import Journal as Journal
 from ascertain.live.resume import resume_observer as resume_observer
+from ascertain.live.risk_file import read_risk_file as read_risk_file
+from ascertain.live.risk_file import RiskFile as RiskFile
 
 # what convinces a stranger
 from ascertain.certificate.claims.run import run_claim as run_claim

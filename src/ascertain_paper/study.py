@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from ascertain_paper.report.record import Figure
-from ascertain_paper.report.tables import Table
+from ascertain.report.record import Figure
+from ascertain.report.tables import Table
 
 
 @final

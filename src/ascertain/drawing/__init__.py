@@ -1,6 +1,6 @@
 """How things show themselves: a line, a table, a tree, a diagram; from plain data, so that every folder can use it.
 
-`report/` makes the pages of whole studies; here one thing draws itself for a terminal, a notebook or a file.
+`report/` makes whole pages; here one thing draws itself for a terminal, a notebook or a file.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ read, and so is a file that is too large, damaged or open elsewhere, each in one
 from __future__ import annotations
 
 import sqlite3
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast, final
@@ -18,35 +19,49 @@ from ascertain.observer.records import Record
 from ascertain.task.canonical import canonical_bytes
 
 TABLE = "CREATE TABLE record (number INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT NOT NULL)"
-"""The one table of a journal; a file with any other schema is refused."""
+"""The one table of such a file; one with any other schema is refused."""
 PAGE = 1024
 """Bytes of a page of SQLite: records are short, and each is a transaction that writes whole pages."""
 MAX_RECORD = 16 * 2**20
 """Bytes of a record, far more than a bank of the largest plant takes; SQLite refuses more."""
+PAUSE = 0.02
+"""Seconds between two looks at a file that is open elsewhere: a share of risk is taken in about that time."""
 DAMAGE = (sqlite3.Error, ValueError, MemoryError)
 """What SQLite raises over damaged files: names that are not UTF-8, and lengths that no memory has room for, too."""
 
 
 @final
 class RecordStore:
-    """The file at a path, made if there is none, and locked."""
+    """The file at a path, made if there is none, and locked; `noun` is what messages call it.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    A file that is open elsewhere is waited for, `wait` seconds at most.
+    """
+
+    def __init__(self, path: Path, noun: str = "journal", *, wait: float = 0.0) -> None:
+        self.path, self._noun = path, noun
         if path.exists() and path.stat().st_size > MAX_BYTES:
-            raise FileError(f"{path}: the journal has more than {MAX_BYTES} bytes; at most that many are read")
+            raise FileError(f"{path}: the {noun} has more than {MAX_BYTES} bytes; at most that many are read")
+        until = time.monotonic() + wait
+        while not self._open(may_wait=time.monotonic() < until):
+            time.sleep(PAUSE)
+
+    def _open(self, *, may_wait: bool) -> bool:
+        """Whether the file is ours now; that it is not is an error when there is no more time to wait."""
         try:
-            self._connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+            self._connection = sqlite3.connect(self.path, timeout=0, isolation_level=None)
         except (sqlite3.Error, ValueError) as error:
             raise self._refuse(error) from None
         try:
             self._prepare()
         except DAMAGE as error:
             self.close()
+            if may_wait and _is_busy(error):
+                return False
             raise self._refuse(error) from None
         except BaseException:
             self.close()
             raise
+        return True
 
     def _prepare(self) -> None:
         run = self._connection.execute
@@ -64,7 +79,9 @@ class RecordStore:
         schema = run("SELECT type, name, sql FROM sqlite_master").fetchmany(3)
         run("COMMIT")
         if schema and schema != [("table", "record", TABLE)]:
-            raise FileError(f"{self.path}: this is not a journal; choose another file, or one that ascertain has made")
+            raise FileError(
+                f"{self.path}: this is not a {self._noun}; choose another file, or one that ascertain has made"
+            )
         self._has_table, self._logs_ahead = bool(schema), False
 
     def read(self) -> list[tuple[Record, str]]:
@@ -81,10 +98,10 @@ class RecordStore:
         number, body, digest = row
         where = f"{self.path}: record {expected}"
         if number != expected or not isinstance(body, str) or not isinstance(digest, str):
-            raise FileError(f"{where} is missing or not a record; the journal has been tampered with")
+            raise FileError(f"{where} is missing or not a record; the {self._noun} has been tampered with")
         data = parse_json(body, where)
         if not isinstance(data, dict) or not isinstance(cast("Record", data).get("record"), str):
-            raise FileError(f"{where} is not a record; the journal has been tampered with")
+            raise FileError(f"{where} is not a record; the {self._noun} has been tampered with")
         return cast("Record", data), digest
 
     def append(self, number: int, record: Record, digest: str) -> None:
@@ -102,7 +119,7 @@ class RecordStore:
         if not self._logs_ahead:
             [mode] = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()
             if mode != "wal":
-                raise FileError(f"{self.path}: a journal cannot be kept in this place; choose another one")
+                raise FileError(f"{self.path}: a {self._noun} cannot be kept in this place; choose another one")
             self._logs_ahead = True
         if not self._has_table:
             self._connection.execute(TABLE)
@@ -115,12 +132,17 @@ class RecordStore:
 
     def _refuse(self, error: Exception, done: str = "opened") -> FileError:
         name = getattr(error, "sqlite_errorname", "")
-        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-            return FileError(f"{self.path}: the journal is open in another process; one at a time may write to it")
+        if _is_busy(error):
+            return FileError(f"{self.path}: the {self._noun} is open in another process; one at a time may write to it")
         if name == "SQLITE_FULL":
             return FileError(f"{self.path}: the disk is full, so that the record could not be {done}; make room")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or isinstance(error, ValueError | MemoryError):
-            return FileError(f"{self.path}: this is not a journal, or it is damaged; restore it from a copy")
+            return FileError(f"{self.path}: this is not a {self._noun}, or it is damaged; restore it from a copy")
         return FileError(
-            f"{self.path}: the journal cannot be {done} ({named(error)}); check the path and its permissions"
+            f"{self.path}: the {self._noun} cannot be {done} ({named(error)}); check the path and its permissions"
         )
+
+
+def _is_busy(error: Exception) -> bool:
+    """Whether an error says that another process holds the file."""
+    return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))

@@ -15,7 +15,7 @@ from ascertain.errors import PlantFault
 from ascertain.evidence.evidence import Step
 from ascertain.interruption import OutOfTime
 from ascertain.live.deadline import NO_DEADLINE, Deadline
-from ascertain.live.faults import FaultPolicy, Heard, ask_plant
+from ascertain.live.faults import ActionOutcome, FaultPolicy, Heard, ask_plant
 from ascertain.live.recorder import AbstractRecorder, Notebook
 from ascertain.observer.abstract import AbstractObserver
 from ascertain.observer.records import Cause
@@ -38,6 +38,8 @@ class Run(Shown):
     observer: AbstractObserver
     faults: tuple[PlantFault, ...] = ()
     """All that were met, those that a retry mended included."""
+    met: tuple[tuple[int, ActionOutcome], ...] = ()
+    """Of each fault: at which action of the run, from 1, and what came of that action in the end."""
     cause: Cause | None = None
     """Why it ended without an answer; None where it has one, and in journals from before this was recorded."""
     next_action: str | None = None
@@ -73,6 +75,7 @@ class _Session:
     recorded_events: int
     deadline: Deadline
     faults: list[PlantFault] = field(default_factory=list[PlantFault])
+    met: list[tuple[int, ActionOutcome]] = field(default_factory=list[tuple[int, ActionOutcome]])
     cause: Cause | None = "observer"
     ran: bool = False
     """Whether the run has failed after an action that ran."""
@@ -108,6 +111,7 @@ class _Session:
 
     def tell(self, action: Action, heard: Heard) -> None:
         self.faults += heard.faults
+        self.met.extend((self.observer.counters.actions + 1, heard.outcome) for _ in heard.faults)
         match heard.outcome:
             case "reading" | "missing":
                 self.recorder.reading(action, heard.reading)
@@ -141,7 +145,7 @@ class _Session:
         cause = self.cause if isinstance(verdict, Abstained) else None
         if verdict is not None:
             self.recorder.verdict(verdict, cause, self.ran)
-        return Run(verdict, self.observer, tuple(self.faults), cause, next_action)
+        return Run(verdict, self.observer, tuple(self.faults), tuple(self.met), cause, next_action)
 
 
 def run_session(

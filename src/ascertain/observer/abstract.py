@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -30,6 +31,10 @@ class AbstractSettings(Protocol):
 
     @property
     def policy(self) -> str: ...
+
+    def shown(self) -> Mapping[str, object]:
+        """A few short facts by name."""
+        ...
 
     def settings_data(self) -> dict[str, Any]:
         """As plain data, for the commitment."""
@@ -64,6 +69,8 @@ class AbstractObserver(Protocol):
     def view(self) -> View: ...
 
     def listing(self) -> Listing: ...
+
+    def history(self) -> Iterator[tuple[Step, View]]: ...
 
     def next(self) -> Advice: ...
 

@@ -14,7 +14,7 @@ How often a plant is at fault is in no claim; the policy's own abstentions are.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, final
@@ -150,6 +150,13 @@ class ControlledObserver(Shown):
             (model.actions[s.action], "" if s.reading is None else model.readings[s.reading]) for s in self.transcript
         ]
         return ("action", "reading"), rows
+
+    def history(self) -> Iterator[tuple[Step, View]]:
+        """Every step, and what could be seen after it; the run is gone through again for this."""
+        seen = start_controlled(self.settings)
+        for step in self.transcript:
+            seen = seen.update(step.action, step.reading) if step.certain else seen.doubt(step.action)
+            yield step, seen.view
 
     def next(self) -> Advice:
         """What to do now: an action, or the verdict when the run has ended."""

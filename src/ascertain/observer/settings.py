@@ -71,7 +71,9 @@ class ObserverSettings(Shown):
         self._check_nominal()
 
     def shown(self) -> Mapping[str, object]:
-        return {"policy": self.policy, "probing": self.probing, "alpha": self.alpha, "budget": self.budget}
+        nominal = None if self.nominal is None else self.question.name_candidate(self.nominal)
+        facts = {"policy": self.policy, "probing": self.probing, "nominal": nominal}
+        return {**facts, "alpha": self.alpha, "budget": self.budget}
 
     def _check_numbers(self) -> None:
         if not 0 <= self.alpha < 1:

@@ -12,7 +12,7 @@ used again after a later one has gone on gets its own, replayed from its transcr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, final
@@ -105,13 +105,18 @@ class Observer(Shown):
 
     def listing(self) -> Listing:
         """Every step, and how far the evidence against the strongest rival had come after it."""
-        stages, model, rows = Stages(self.settings, self._source), self.settings.model, list[tuple[object, ...]]()
-        for step in self.transcript:
-            stages.take(step)
-            seen = _observer(self.settings, self._source, _Run(stages)).view
+        model, rows = self.settings.model, list[tuple[object, ...]]()
+        for step, seen in self.history():
             reading = "" if step.reading is None else model.readings[step.reading]
             rows.append((model.actions[step.action], reading, seen.label or "", f"{seen.evidence_nats:.2f}"))
         return ("action", "reading", "leading label", "evidence (nats)"), rows
+
+    def history(self) -> Iterator[tuple[Step, View]]:
+        """Every step, and what could be seen after it; the run is gone through again for this."""
+        stages = Stages(self.settings, self._source)
+        for step in self.transcript:
+            stages.take(step)
+            yield step, _observer(self.settings, self._source, _Run(stages)).view
 
     @property
     def transcript(self) -> tuple[Step, ...]:

@@ -5,7 +5,7 @@ problem -> settings of the observer -> commitment -> plant -> session -> verdict
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
@@ -33,13 +33,16 @@ from ascertain.live.session import Run, resume_plant, run_session
 from ascertain.live.speculation import SpeculativeBank
 from ascertain.observer.abstract import AbstractObserver
 from ascertain.observer.banks import OperationBank
-from ascertain.observer.records import verdict_record
+from ascertain.observer.records import Record, verdict_record
 from ascertain.observer.settings import POLICIES, PolicyName
 from ascertain.observer.staged import View
 from ascertain.observer.witness import LOST
 from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.certify import certify
+from ascertain.pipeline.cheap_bound import bound_cheaply
 from ascertain.pipeline.control import CERTIFIED, PLAN_TIME, Control, choose_control, prove_control
+from ascertain.pipeline.risk import RunRisk
+from ascertain.pipeline.run_page import RunStory, describe_run
 from ascertain.plant.abstract import AbstractPlant, as_plant, check_identity
 from ascertain.plant.replayed import ReplayedPlant
 from ascertain.plant.simulated import SimulatedPlant
@@ -49,12 +52,16 @@ from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import Problem, as_problem
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.quotients.supports import find_uncertain_pair
+from ascertain.report.page import check_page, write_page
 from ascertain.task.canonical import fraction_text
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import Plant
 
 MAX_OBSTRUCTED = 200
 """States of a question that is looked through for obstruction before a run: more would delay the first action."""
+
+NO_PLANT = "--plant PLANT is needed: only a dry run and a journal that has ended do without one"
+"""Said before anything is done, or when the journal has been read."""
 
 
 @final
@@ -92,6 +99,8 @@ class Observed(Shown):
     """The policy that was followed; None where evidence was collected."""
     claims: tuple[Mapping[str, Any], ...] = ()
     """What the certificate holds."""
+    risk_file: Mapping[str, Any] | None = None
+    """What the risk file says after the run, and the share that the run took; None without one."""
 
     def shown(self) -> Mapping[str, object]:
         truth = {"truth": self.truth, "right": self.right, "certificate": self.certificate}
@@ -152,12 +161,13 @@ class Observed(Shown):
             **({} if self.truth is None else {"truth": self.truth, "right": self.right}),
             "certificate": self.certificate,
             **({} if self.generalised_cost is None else {"generalised_cost": fraction_text(self.generalised_cost)}),
+            **({} if self.risk_file is None else {"risk_file": dict(self.risk_file)}),
         }
 
 
 def observe(
     problem: Problem | AbstractQuestion | str | Path,
-    plant: str | Plant,
+    plant: str | Plant | None = None,
     *,
     nominal: str | None = None,
     operation: Operation | None = None,
@@ -181,12 +191,17 @@ def observe(
     dry_run: bool = False,
     deadline: float | Deadline | None = None,
     speculate: bool = False,
+    risk_file: str | Path | None = None,
+    total_alpha: Fraction | int | str | None = None,
+    risk_schedule: str | None = None,
+    report: str | Path | None = None,
 ) -> Observed:
     """Run the experiment that settles the problem on a plant, and answer or abstain.
 
     `problem` is a question made in Python, a problem, or the name of a problem file. `nominal` names the state that the
     plant should be in, `operation` is what went before; without them all hypotheses are alike. `plant` is a text such
-    as "simulated:7" or "exec:python plant.py" (`problem.plants` lists the kinds), or anything that has `send`.
+    as "simulated:7" or "exec:python plant.py" (`problem.plants` lists the kinds), or anything that has `send`; a dry
+    run and a journal that has ended do without.
     `policy`, `alpha`, `probing`, `budget` and `shells` go before what the problem file says. Of the bank so many
     `shells` are kept, or as many as a calibration says; without either, all. With a `journal` the run outlives a crash,
     and `resume` goes on where it ends. An answer is certified in the file `certificate`.
@@ -204,15 +219,30 @@ def observe(
     With a `deadline` the run abstains when so many seconds have passed, also while it compiles or waits for the plant;
     a run that is resumed has its own. With `speculate` the bank is compiled in another process while readings are
     taken; the answer is the same, and a fallback is not waited for as long.
+
+    With a `risk_file` the run takes its alpha from a total risk that many runs share (`live/risk_file.py`), and is
+    refused when too little is left; `total_alpha` and `risk_schedule` ("equal:N", "geometric:R") begin one.
+
+    The run is told on a page in the file `report` (HTML; the extra `plots`). The page of a journal can be drawn later,
+    with `resume`: if its run has ended nothing is sent, and otherwise `dry_run` sends nothing.
     """
+    if report is not None:
+        check_page(report)
+    if plant is None and not (dry_run or resume):
+        raise TaskError(NO_PLANT)
     if resume and journal is None:
         raise TaskError("--resume needs --journal FILE, the journal to go on with")
     if resume and journal is not None and not Path(journal).exists():
         raise FileError(f"{journal}: there is no such journal to resume; leave --resume out to begin one")
+    if risk_file is None and (total_alpha is not None or risk_schedule is not None):
+        raise TaskError("--total-alpha and --risk-schedule need --risk-file FILE, which keeps what is spent")
     posed = as_problem(problem)
+    shared = None if risk_file is None else RunRisk(risk_file, total_alpha, risk_schedule, alpha, journal)
     limit = as_deadline(posed.observe.deadline if deadline is None else deadline)
     with ExitStack() as stack:
         resumed = stack.enter_context(Journal(journal)) if resume and journal is not None else None
+        if shared is not None:
+            alpha = stack.enter_context(shared.taken(posed.question, resumed, dry_run=dry_run))
         control = choose_control(
             posed,
             policy,
@@ -263,6 +293,8 @@ def observe(
             background.begin()
         device = None
         if not dry_run and begun.meets_plant:
+            if plant is None:
+                raise TaskError(NO_PLANT)
             try:
                 if isinstance(plant, str):
                     patience = min(timeout, limit.left or timeout)
@@ -273,6 +305,8 @@ def observe(
                 if not limit.is_over:
                     raise
                 begun = begun.out_of_time(limit)
+        if shared is not None:
+            shared.begin()
         run = run_session(
             begun.observer,
             device or ReplayedPlant((), "nothing is sent"),
@@ -287,15 +321,46 @@ def observe(
             policy=FaultPolicy(retries, strict),
             deadline=limit,
         )
-        claim = None if certificate is None else _claim(run, recorder, control, note)
-    checked = None
-    if certificate is not None and claim is not None:
-        write_certificate(certificate, run.observer.settings.question, [claim])
-        checked = str(certify(run.observer.settings.question, [claim])[1])
+        if shared is not None and not dry_run:
+            shared.end(run.verdict, note)
+        records, question = recorder.records, run.observer.settings.question
+    # A page tells what the checker says also where nothing is written.
+    claim = None if certificate is None and report is None else _try_claim(run, records, control, note)
+    checked = None if claim is None else str(certify(question, [claim])[1])
+    written = certificate if claim is not None else None
+    if written is not None and claim is not None:
+        write_certificate(written, question, [claim])
     truth, right = _compare(run, device)
     priced = run.observer.counters.generalised_cost(**posed.prices) if posed.prices else None
-    claims = () if claim is None else (claim,)
-    return Observed(run, None if device is None else device.name, truth, right, checked, kept, priced, control, claims)
+    risk = None if shared is None else shared.facts()
+    named = None if device is None else device.name
+    if report is not None:
+        story = RunStory(
+            problem=str(posed.path),
+            run=run,
+            records=records,
+            plant=named,
+            truth=truth,
+            right=right,
+            lower=bound_cheaply(posed, run.observer.settings.alpha),
+            checked=checked,
+            journal=None if journal is None else Path(journal),
+            certificate=None if written is None else Path(written),
+            risk_file=risk,
+        )
+        write_page(report, describe_run(story))
+    return Observed(
+        run,
+        named,
+        truth,
+        right,
+        None if written is None else checked,
+        kept,
+        priced,
+        control,
+        () if claim is None else (claim,),
+        risk,
+    )
 
 
 def _refuse_certainty(question: AbstractQuestion) -> None:
@@ -357,25 +422,31 @@ def _compare(run: Run, plant: AbstractPlant | None) -> tuple[str | None, bool | 
     return question.name_start(plant.start), right
 
 
-def _claim(run: Run, recorder: Journal | Notebook, control: Control | None, note: Tell) -> dict[str, Any] | None:
-    """What a run that answered has proved; None where it did not, or where that cannot be written down."""
+def _try_claim(run: Run, records: Sequence[Record], control: Control | None, note: Tell) -> Record | None:
+    """What an answer claims; where there is nothing to certify, `note` hears why."""
+    try:
+        claim = _claim(run, records, control)
+    except LimitError as reason:
+        note(f"no certificate is written: {reason}")
+        return None
+    if claim is None:
+        note("no certificate is written: only an answer is certified")
+    return claim
+
+
+def _claim(run: Run, records: Sequence[Record], control: Control | None) -> Record | None:
+    """What an answer claims; None without one, and LimitError where it cannot be certified."""
     question, acceptance = run.observer.settings.question, run.observer.acceptance
     if run.verdict is None or isinstance(run.verdict, Abstained):
-        note("no certificate is written: only an answer is certified")
         return None
     if isinstance(run.verdict, NoneOfThese):
         witness = run.verdict.witness
         if question.model.listed is None or question.model.deterministic is None or LOST in dict(witness).values():
-            note("no certificate is written: what shows that it is none of these needs listed states and every reading")
-            return None
+            raise LimitError("what shows that it is none of these needs listed states and every reading")
         return none_of_these_claim(question, witness)
     if control is None:
-        return run_claim(question, acceptance, recorder.records)
-    try:
-        return followed_claim(question, prove_control(control), run.observer.transcript, recorder.records)
-    except LimitError as reason:
-        note(f"no certificate is written: {reason}")
-        return None
+        return run_claim(question, acceptance, records)
+    return followed_claim(question, prove_control(control), run.observer.transcript, records)
 
 
 def _evidence_policy(policy: str | Path | None) -> PolicyName | None:

@@ -8,11 +8,10 @@ from __future__ import annotations
 import random
 from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from math import sqrt
 from pathlib import Path
 from typing import Any, cast, final
 
@@ -20,12 +19,15 @@ from ascertain.errors import FileError, TaskError
 from ascertain.live.walk import Walk, walk_policy
 from ascertain.pipeline.bound import bound
 from ascertain.pipeline.settle import settle
+from ascertain.pipeline.simulated_runs import Rate, SimulatedRuns
+from ascertain.pipeline.simulation_page import describe_runs
 from ascertain.planning.exported import Controller, export_policy
 from ascertain.planning.policy_file import read_policy
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.policy import AbstractPolicy
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.problem.problem import Problem, as_problem
+from ascertain.report.page import check_page, write_page
 from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
 
@@ -76,66 +78,6 @@ class Simulated:
         return {"walks": [walk.facts() for walk in self.walks]}
 
 
-@final
-@dataclass(frozen=True)
-class Rate:
-    """How often something happened in many runs."""
-
-    count: int
-    runs: int
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Clopper and Pearson's: at least 95 % of such intervals hold the true probability, whatever it is."""
-        from scipy.special import betaincinv  # loading it takes longer than most simulations
-
-        k, n = self.count, self.runs
-        low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, 0.025))
-        return low, 1.0 if k == n else float(betaincinv(k + 1, n - k, 0.975))
-
-    def facts(self) -> dict[str, Any]:
-        """As plain data."""
-        return {"count": self.count, "rate": self.count / self.runs, "interval": list(self.interval)}
-
-
-@final
-@dataclass(frozen=True)
-class SimulatedRuns:
-    """What a policy does in many runs, each on a plant whose truth was drawn from the hypotheses."""
-
-    costs: Mapping[Fraction, int]
-    """How many runs took each cost, ascending."""
-    wrong: Rate
-    abstained: Rate
-
-    @property
-    def num_runs(self) -> int:
-        """How many runs there were."""
-        return self.wrong.runs
-
-    @property
-    def mean_cost(self) -> Fraction:
-        """Of all runs."""
-        return sum((cost * n for cost, n in self.costs.items()), Fraction(0)) / self.num_runs
-
-    @property
-    def standard_error(self) -> float:
-        """Of the mean cost; the true mean is within 1.96 of these in about 95 % of such simulations."""
-        spread = sum((cost - self.mean_cost) ** 2 * n for cost, n in self.costs.items())
-        return sqrt(spread / max(1, self.num_runs - 1) / self.num_runs)
-
-    def facts(self) -> dict[str, Any]:
-        """The runs as plain data, which is what `simulate --runs --json` prints."""
-        return {
-            "runs": self.num_runs,
-            "mean_cost": str(self.mean_cost),
-            "standard_error": self.standard_error,
-            "wrong": self.wrong.facts(),
-            "abstained": self.abstained.facts(),
-            "costs": [[str(cost), n] for cost, n in self.costs.items()],
-        }
-
-
 def simulate(
     task: Task | PlantTask | Problem | str | Path,
     policy: AbstractPolicy[Any] | Controller | str | Path | None = None,
@@ -164,16 +106,20 @@ def simulate_runs(
     state: str | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    report: str | Path | None = None,
 ) -> SimulatedRuns:
     """Walk a policy in many runs, and count what they cost and how often they were wrong or abstained.
 
     Each run draws its truth from the hypotheses, by the weights of the problem where it has some, or begins in `state`;
     it draws truth and noise by `seed` and its number. The other parameters are those of `simulate`. `progress` hears
-    how many runs of how many are done.
+    how many runs of how many are done. The runs are told on a page in the file `report` (HTML; the extra `plots`).
     """
+    if report is not None:
+        check_page(report)
     if not 1 <= runs <= MAX_RUNS:
         raise TaskError(f"--runs: {runs} is not understood; write a number from 1 to {MAX_RUNS}")
-    posed = _pose(task, policy)
+    problem = as_problem(task)
+    posed = _pose(problem, policy)
     reached = list(accumulate(map(float, posed.weights)))
     costs: Counter[Fraction] = Counter()
     wrong = abstained = 0
@@ -187,7 +133,12 @@ def simulate_runs(
         abstained += not done.is_certified
         if progress is not None:
             progress(k + 1, runs)
-    return SimulatedRuns(dict(sorted(costs.items())), Rate(wrong, runs), Rate(abstained, runs))
+    truths = "drawn from the hypotheses, by their weights" if state is None else f"always {state}"
+    counted = SimulatedRuns(dict(sorted(costs.items())), Rate(wrong, runs), Rate(abstained, runs), truths)
+    if report is not None:
+        chosen = str(policy) if isinstance(policy, str | Path) else "given" if policy else "the best that is known"
+        write_page(report, describe_runs(counted, posed.task, str(problem.path), chosen, seed))
+    return counted
 
 
 @final

@@ -1,1 +1,1 @@
-"""What a person reads: figures. Nothing here computes."""
+"""What a person reads: figures, tables and pages, drawn from records. Nothing here computes."""

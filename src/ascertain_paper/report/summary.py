@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from ascertain_paper.report.tables import Table
+from ascertain.report.tables import Table
 from ascertain_paper.study import Study
 
 DIFFERS = "differs"

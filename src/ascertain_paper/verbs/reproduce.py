@@ -113,7 +113,7 @@ def command(
 
 def _print(studies: list[Study], out: Path | None) -> None:
     from ascertain.cli.show.output import note, print_line, print_table
-    from ascertain_paper.report.tables import show
+    from ascertain.report.tables import show
 
     for study in studies:
         for table in study.tables:

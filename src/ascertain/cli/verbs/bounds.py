@@ -93,7 +93,7 @@ def _draw(path: Path, found: Bounds, time: float | None) -> None:
     from ascertain.cli.show.output import note
     from ascertain.cli.show.progress import counting
     from ascertain.pipeline.bound import bound_around
-    from ascertain.report.figures import write_lines
+    from ascertain.report.svg import write_lines
 
     if found.vacuous or found.is_infinite or not found.question.alpha:
         note(f"{path}: not drawn, as nothing here depends on alpha")

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 def command(
     problem: ProblemFile,
     plant: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--plant",
             metavar="PLANT",
             help=f"{list_kinds()}.",
         ),
-    ],
+    ] = None,
     policy: Annotated[
         str | None,
         typer.Option(
@@ -73,6 +73,20 @@ def command(
     ] = None,
     approve: Annotated[bool, typer.Option("--approve", help="Ask before each action is sent.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the next action and send nothing.")] = False,
+    risk_file: Annotated[
+        Path | None,
+        typer.Option("--risk-file", metavar="FILE", help="Take alpha from the total risk of many runs, kept here."),
+    ] = None,
+    total_alpha: Annotated[
+        str | None, typer.Option("--total-alpha", metavar="P", help="Begin the risk file with this total.")
+    ] = None,
+    risk_schedule: Annotated[
+        str | None,
+        typer.Option("--risk-schedule", metavar="S", help="Shares of the total: equal:N, geometric or geometric:R."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE.html", help="Tell the run on a page of its own.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run the experiment on a plant until the question is settled at the stated risk, or abstain and say why.
@@ -91,12 +105,15 @@ def command(
     from ascertain.pipeline.observe import observe
     from ascertain.problem.plants import find_kind
 
-    kind, told = find_kind(plant)
+    kind, told = (None, "") if plant is None else find_kind(plant)
     posed = load_problem(problem, hidden=True)
-    replayed = [Path(told)] if kind.reads_file else []
-    refuse_overwriting([journal, *certificate_files(certificate)], [*posed.sources, *replayed])
-    refuse_overwriting(certificate_files(certificate), [] if journal is None else [journal])
-    if kind.asks_person:
+    taken = [*posed.sources, *([Path(told)] if kind is not None and kind.reads_file else [])]
+    for output in (journal, risk_file, *certificate_files(certificate), report):
+        if output is not None:
+            refuse_overwriting([output], taken)
+            taken.append(output)
+    by_person = kind is not None and kind.asks_person
+    if by_person:
         asking.offer_completion(posed.question.model.readings)
     restore_threads()
     words: dict[str, Any] = {
@@ -107,7 +124,7 @@ def command(
         "budget": budget,
         "shells": shells,
     }
-    with show_session(sys.stderr.isatty() and not (kind.asks_person or approve)) as watch:
+    with show_session(sys.stderr.isatty() and not (by_person or approve)) as watch:
         observed = observe(
             posed,
             plant,
@@ -126,6 +143,10 @@ def command(
             dry_run=dry_run,
             deadline=deadline,
             speculate=speculate,
+            risk_file=risk_file,
+            total_alpha=total_alpha,
+            risk_schedule=risk_schedule,
+            report=report,
         )
     print_json("observe", observed.facts()) if as_json else _print(observed, dry_run)
     if observed.certificate not in {None, "VERIFIED"}:
@@ -151,6 +172,9 @@ def _print(observed: Observed, dry_run: bool) -> None:
     rows += [("faults met", len(facts["faults"]))] if facts["faults"] else []
     rows += [("state now (certified)", facts["current_state"])] if facts["current_state"] is not None else []
     rows += [("began as (simulated)", facts["truth"])] if "truth" in facts else []
+    if observed.risk_file is not None:
+        risk = observed.risk_file
+        rows += [("total risk", f"{risk['total']}, of which {risk['spent']} is spent and {risk['left']} is left")]
     print_table("run", rows)
     if facts["witness"] is not None:
         print_table("what shows it", facts["witness"], ("action", "reading"))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ascertain.cli.options import AsJson, ProblemFile
+from ascertain.errors import TaskError
 
 if TYPE_CHECKING:
-    from ascertain.pipeline.simulate import SimulatedRuns
+    from ascertain.pipeline.simulated_runs import SimulatedRuns
 
 
 BARS, WIDTH = 20, 40
@@ -37,6 +36,10 @@ def command(
         typer.Option("--runs", metavar="N", help="Do N runs with truths drawn from the hypotheses, and count."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="For noisy readings and drawn truths.")] = 0,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE.html", help="With --runs: tell them on a page of their own."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Walk a policy on simulated plants: what it asks, what it reads, what it answers, what that costs.
@@ -47,14 +50,17 @@ def command(
     Example:  ascertain simulate problem.toml --runs 10000
     """
     from ascertain.cli.show.output import print_json
-    from ascertain.cli.show.problems import load_problem
+    from ascertain.cli.show.problems import load_problem, refuse_overwriting
     from ascertain.cli.show.progress import counting
     from ascertain.pipeline.simulate import simulate, simulate_runs
 
     posed = load_problem(problem)
+    refuse_overwriting([report], [*posed.sources, *([] if policy is None else [policy])])
+    if report is not None and runs is None:
+        raise TaskError("--report: a page is drawn of many runs; add --runs N")
     if runs is not None:
         with counting("runs") as progress:
-            counted = simulate_runs(posed, policy, runs=runs, state=state, seed=seed, progress=progress)
+            counted = simulate_runs(posed, policy, runs=runs, state=state, seed=seed, progress=progress, report=report)
         print_json("simulate", counted.facts()) if as_json else _print_runs(counted)
         return
     simulated = simulate(posed, policy, state=state, seed=seed)
@@ -74,24 +80,15 @@ def _print_runs(counted: SimulatedRuns) -> None:
         low, high = rate.interval
         rows.append((name, f"{rate.count:,}", f"{low:.2g} to {high:.2g}"))
     print_table(f"{counted.num_runs:,} runs", rows, ("", "measured", "95 % interval"))
-    bars = _gather(counted.costs)
+    bars = [
+        (str(low) if low == high else f"{float(low):.4g} to {float(high):.4g}", n)
+        for low, high, n in counted.histogram(BARS)
+    ]
     most = max(n for _, n in bars)
     width = max(len(cost) for cost, _ in bars)
     print_line("Runs by cost:")
     for cost, n in bars:
         print_line(f"  {cost:>{width}} {'█' * round(WIDTH * n / most):<{WIDTH}} {n:,}".rstrip())
-
-
-def _gather(costs: Mapping[Fraction, int]) -> list[tuple[str, int]]:
-    """The histogram: every cost by itself, or in ranges of equal width where there are more than BARS."""
-    if len(costs) <= BARS:
-        return [(str(cost), n) for cost, n in costs.items()]
-    low, high = min(costs), max(costs)
-    counts = [0] * BARS
-    for cost, n in costs.items():
-        counts[min(BARS - 1, int((cost - low) / (high - low) * BARS))] += n
-    edges = [float(low + (high - low) * i / BARS) for i in range(BARS + 1)]
-    return [(f"{edges[i]:.4g} to {edges[i + 1]:.4g}", n) for i, n in enumerate(counts)]
 
 
 def _print(rows: list[dict[str, Any]]) -> None:

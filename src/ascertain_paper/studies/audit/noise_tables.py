@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
+from ascertain.report.record import Figure, Series
+from ascertain.report.tables import Cell, Table
 from ascertain_paper.importance_sampling import Audit
-from ascertain_paper.report.record import Figure, Series
-from ascertain_paper.report.tables import Cell, Table
 from ascertain_paper.studies.audit.noise import risk_at
 from ascertain_paper.studies.audit.parts import DELTA, Part, Results
 from ascertain_paper.studies.audit.sampling import pool_audits, read_audit

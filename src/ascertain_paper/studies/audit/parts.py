@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from ascertain_paper.report.record import Figure
-from ascertain_paper.report.tables import Table
+from ascertain.report.record import Figure
+from ascertain.report.tables import Table
 
 Results: TypeAlias = Sequence[Mapping[str, Any]]
 Part: TypeAlias = tuple[Table, tuple[Figure, ...], list[dict[str, Any]], list[str], list[str]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ascertain_paper.report.tables import Cell, Table
+from ascertain.report.tables import Cell, Table
 from ascertain_paper.studies.audit.compiling import Vain, disagrees
 from ascertain_paper.studies.audit.coverage import CoverageStudy
 from ascertain_paper.studies.audit.parts import DELTA, TAIL, Part, Results, judge

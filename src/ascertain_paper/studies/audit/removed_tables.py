@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from ascertain_paper.report.record import Figure, Series
-from ascertain_paper.report.tables import Cell, Table
+from ascertain.report.record import Figure, Series
+from ascertain.report.tables import Cell, Table
 from ascertain_paper.studies.audit.parts import TAIL, Part, Results
 from ascertain_paper.studies.audit.removed import SEPARATING, STAGES
 from ascertain_paper.studies.audit.sampling import READWISE

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
+from ascertain.report.tables import Cell, Table, show_ratio
 from ascertain_paper.importance_sampling import Audit
-from ascertain_paper.report.tables import Cell, Table, show_ratio
 from ascertain_paper.studies.audit.parts import DELTA, Part, Results
 from ascertain_paper.studies.audit.sampling import AFTER, BEFORE, FALLBACK, NOMINAL, WHOLE, pool_audits, read_audit
 from ascertain_paper.testbed.settings import Settings

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
-from ascertain_paper.report.record import Figure
-from ascertain_paper.report.tables import Table, show_ratio
+from ascertain.report.record import Figure
+from ascertain.report.tables import Table, show_ratio
 from ascertain_paper.studies.audit.compiling import Vain
 from ascertain_paper.studies.audit.coverage import CoverageStudy
 from ascertain_paper.studies.audit.noise_tables import noise_part

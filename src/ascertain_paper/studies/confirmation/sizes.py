@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from ascertain_paper.report.tables import Cell, Table
+from ascertain.report.tables import Cell, Table
 from ascertain_paper.studies import paper
 from ascertain_paper.studies.comparison import WITHIN, Comparison
 from ascertain_paper.studies.uncertainty import error_of_ratio

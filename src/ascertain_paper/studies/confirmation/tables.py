@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from ascertain.bank.calibrate import largest_rank
 from ascertain.bank.calibration_file import Calibration
 from ascertain.bank.weights import inverse_cube
-from ascertain_paper.report.record import Figure, Series
-from ascertain_paper.report.tables import Cell, Table
+from ascertain.report.record import Figure, Series
+from ascertain.report.tables import Cell, Table
 from ascertain_paper.studies import paper
 from ascertain_paper.studies.comparison import SHARE_TOLERANCE, TOO_FEW, WITHIN, Comparison, compare_under
 from ascertain_paper.studies.confirmation.compilers import (

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from ascertain.report.record import Figure, Series
+from ascertain.report.tables import Cell, Table
 from ascertain_paper.campaign.conditions import Conditions
-from ascertain_paper.report.record import Figure, Series
-from ascertain_paper.report.tables import Cell, Table
 from ascertain_paper.studies import paper
 from ascertain_paper.studies.comparison import WITHIN, Comparison, compare_under
 from ascertain_paper.studies.controller.differences import (

@@ -14,7 +14,7 @@ from typing import Any
 
 from ascertain.evidence.trigger import MIXTURE, Trigger
 from ascertain.model.boolean import BooleanPlant
-from ascertain_paper.report.tables import Cell, Table
+from ascertain.report.tables import Cell, Table
 from ascertain_paper.testbed.operations import DrawnOperation
 from ascertain_paper.testbed.streams import Stream
 

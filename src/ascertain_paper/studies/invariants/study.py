@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ascertain.report.record import Figure, Series
+from ascertain.report.tables import Cell, Table
 from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions
-from ascertain_paper.report.record import Figure, Series
-from ascertain_paper.report.tables import Cell, Table
 from ascertain_paper.studies import paper
 from ascertain_paper.studies.invariants.automata import check_automaton
 from ascertain_paper.studies.invariants.policies import check_policy

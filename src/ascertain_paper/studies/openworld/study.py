@@ -18,8 +18,8 @@ from typing import Any, final
 from ascertain.conformance.sample import bound_disagreement, draw_words
 from ascertain.conformance.specification import Specification
 from ascertain.conformance.suite import Suite
+from ascertain.report.tables import Cell, Table
 from ascertain_paper.campaign.conditions import Conditions
-from ascertain_paper.report.tables import Cell, Table
 from ascertain_paper.studies.openworld.machines import Population, find_population
 from ascertain_paper.studies.openworld.naming import (
     exposing_share,

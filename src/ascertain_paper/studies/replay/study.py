@@ -17,10 +17,10 @@ from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
 from ascertain.bank.weights import DEFAULT, EQUAL
 from ascertain.observer.staged import Observer
+from ascertain.report.tables import Cell, Table
 from ascertain.task.bank import Bank
 from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions, testbed_of
-from ascertain_paper.report.tables import Cell, Table
 from ascertain_paper.studies import paper
 from ascertain_paper.studies.comparison import WITHIN, Comparison, compare_under
 from ascertain_paper.studies.confirmation.study import SHELLS

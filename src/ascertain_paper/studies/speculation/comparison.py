@@ -7,7 +7,7 @@ from fractions import Fraction
 from statistics import fmean, median
 from typing import Any
 
-from ascertain_paper.report.tables import Cell, Table
+from ascertain.report.tables import Cell, Table
 from ascertain_paper.studies import paper
 from ascertain_paper.studies.comparison import ELSEWHERE, REPRODUCED, TOO_FEW, Comparison
 from ascertain_paper.studies.speculation.timeline import Strategy, Timed, spend, spend_all

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from ascertain_paper.report.tables import Cell, Table
+from ascertain.report.tables import Cell, Table
 from ascertain_paper.studies.speculation.timeline import Spent, Timed, spend
 from ascertain_paper.studies.uncertainty import error_of_ratio
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from ascertain_paper.report.record import Figure, Series
-from ascertain_paper.report.tables import Cell, Table
+from ascertain.report.record import Figure, Series
+from ascertain.report.tables import Cell, Table
 from ascertain_paper.studies import paper
 from ascertain_paper.studies.comparison import compare_under
 from ascertain_paper.studies.speculation.comparison import CHOICES, READ_MS, advantage, advantage_error, beside_table

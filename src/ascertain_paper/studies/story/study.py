@@ -6,9 +6,9 @@ import math
 import time
 
 from ascertain.bank.operation import Replacement
+from ascertain.report.record import Figure, Series
+from ascertain.report.tables import Cell, Table, show_ratio
 from ascertain_paper.campaign.conditions import Conditions
-from ascertain_paper.report.record import Figure, Series
-from ascertain_paper.report.tables import Cell, Table, show_ratio
 from ascertain_paper.studies.story.run import NAME, Story, facts_of, live_through
 from ascertain_paper.study import Excerpt, Study
 

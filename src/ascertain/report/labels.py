@@ -17,6 +17,7 @@ from typing import final
 MARKER = 5.0
 """Half the width of a marker, with a little air."""
 DISTANCES = (5.0, 8.0, 12.0, 17.0, 23.0, 30.0, 38.0, 47.0, 57.0, 68.0, 80.0)
+"""From a point to its name, tried from near to far: at first beside the marker, at last across a crowd of points."""
 ROUNDS = 3
 """How often every name chooses its place; in the figures of the studies nothing changes after the second time."""
 ANGLES = (
@@ -45,6 +46,7 @@ ANGLES = (
     135,
     225,
 )
+"""In degrees, tried in this order: level with the point first, then above and below, then between."""
 
 
 @final

@@ -1,9 +1,11 @@
-"""Figures as plain records, which reports draw; they compute nothing."""
+"""Figures, sections and pages as plain records, which reports draw; they compute nothing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, final
+
+from ascertain.report.tables import Table
 
 Mark: TypeAlias = Literal["points", "line", "steps", "bars"]
 """Steps: a value holds until the next one."""
@@ -42,3 +44,32 @@ class Figure:
     log_x: bool = False
     log_y: bool = False
     note: str = ""
+    whole_x: bool = False
+    """Whether x counts something: then there are no ticks between whole numbers. The same for y below."""
+    whole_y: bool = False
+
+
+@final
+@dataclass(frozen=True)
+class Section:
+    """A part of a page: a heading, sentences, tables and figures, in this order."""
+
+    name: str
+    title: str
+    sentences: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+
+
+@final
+@dataclass(frozen=True)
+class Page:
+    """A page by itself: its title, the answer in a sentence or two, and the sections."""
+
+    title: str
+    answer: str
+    good: bool
+    """Whether the answer is what was hoped for, which decides its colour."""
+    sections: tuple[Section, ...]
+    origin: str = ""
+    """What it was drawn from, in a line."""
