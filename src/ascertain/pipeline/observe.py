@@ -33,6 +33,7 @@ from ascertain.live.session import Run, resume_plant, run_session
 from ascertain.live.speculation import SpeculativeBank
 from ascertain.observer.abstract import AbstractObserver
 from ascertain.observer.banks import OperationBank
+from ascertain.observer.pricing import PolicyChoice
 from ascertain.observer.records import verdict_record
 from ascertain.observer.settings import POLICIES, PolicyName
 from ascertain.observer.staged import View
@@ -44,7 +45,7 @@ from ascertain.plant.abstract import AbstractPlant, as_plant, check_identity
 from ascertain.plant.replayed import ReplayedPlant
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Abstained, Certified, NoneOfThese
-from ascertain.problem.observer import pose_observer
+from ascertain.problem.observer import pose_observer, price_policies
 from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import Problem, as_problem
 from ascertain.quotients.obstruction import find_obstruction
@@ -92,6 +93,8 @@ class Observed(Shown):
     """The policy that was followed; None where evidence was collected."""
     claims: tuple[Mapping[str, Any], ...] = ()
     """What the certificate holds."""
+    choice: PolicyChoice | None = None
+    """What the policy was chosen by, where computation is priced and no policy is named."""
 
     def shown(self) -> Mapping[str, object]:
         truth = {"truth": self.truth, "right": self.right, "certificate": self.certificate}
@@ -152,6 +155,7 @@ class Observed(Shown):
             **({} if self.truth is None else {"truth": self.truth, "right": self.right}),
             "certificate": self.certificate,
             **({} if self.generalised_cost is None else {"generalised_cost": fraction_text(self.generalised_cost)}),
+            **({} if self.choice is None else {"choice": self.choice.facts()}),
         }
 
 
@@ -188,8 +192,9 @@ def observe(
     plant should be in, `operation` is what went before; without them all hypotheses are alike. `plant` is a text such
     as "simulated:7" or "exec:python plant.py" (`problem.plants` lists the kinds), or anything that has `send`.
     `policy`, `alpha`, `probing`, `budget` and `shells` go before what the problem file says. Of the bank so many
-    `shells` are kept, or as many as a calibration says; without either, all. With a `journal` the run outlives a crash,
-    and `resume` goes on where it ends. An answer is certified in the file `certificate`.
+    `shells` are kept, or as many as a calibration says; without either, all. Where the problem prices computation and
+    names no policy, the one is taken that is expected to cost least. With a `journal` the run outlives a crash, and
+    `resume` goes on where it ends. An answer is certified in the file `certificate`.
 
     `policy` is "eager", "staged", "readwise" or "reuse", which collect evidence; a policy file, which is followed; or
     "certified": the best policy that is found in `plan_time` seconds, whose risk is proved before the first action.
@@ -223,7 +228,7 @@ def observe(
             seconds=plan_time,
             tell=note,
         )
-        kept = background = None
+        kept = background = choice = None
         if control is None:
             committed = None if resumed is None else committed_probing(resumed.records, posed.question)
             settings, make_bank = pose_observer(
@@ -236,6 +241,10 @@ def observe(
                 budget=budget,
                 shells=shells,
             )
+            if policy is None:
+                settings, make_bank, choice = price_policies(posed, settings, make_bank)
+            if choice is not None:
+                note(str(choice))
             kept = make_bank.kept if isinstance(make_bank, OperationBank) else None
             question = settings.question
             if speculate and settings.policy == "incremental":
@@ -294,8 +303,11 @@ def observe(
         checked = str(certify(run.observer.settings.question, [claim])[1])
     truth, right = _compare(run, device)
     priced = run.observer.counters.generalised_cost(**posed.prices) if posed.prices else None
+    if priced is not None and choice is not None:
+        priced += choice.model_steps * posed.prices.get("model_step", 0)
     claims = () if claim is None else (claim,)
-    return Observed(run, None if device is None else device.name, truth, right, checked, kept, priced, control, claims)
+    name = None if device is None else device.name
+    return Observed(run, name, truth, right, checked, kept, priced, control, claims, choice)
 
 
 def _refuse_certainty(question: AbstractQuestion) -> None:
