@@ -69,13 +69,13 @@ class Bench:
     def _run(self, slot: Slot, way: Way) -> Counters:
         operation = self.testbed.draw(slot)
         noise, state = self.testbed.stream(operation).noise, operation.true_endpoint
-        settings = self.settings(slot, way)
+        settings, plant = self.settings(slot, way), self.testbed.plants[slot.plant].plant
         in_parts = way.policy == "incremental"
         make_bank = OperationBank(self.testbed.logged(operation), self.compiler, in_parts=in_parts)
         observer = start_observer(settings, make_bank)
         t = 0
         while isinstance(act := observer.next(), Act):
-            state, tapped = settings.model.step(state, act.action)  # pyright: ignore[reportAttributeAccessIssue]
+            state, tapped = plant.step(state, act.action)
             observer = observer.update(act.action, tapped ^ int(noise[t]))
             t += 1
         label = settings.question.model.name_state(operation.true_endpoint)

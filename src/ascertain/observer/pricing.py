@@ -24,7 +24,7 @@ that a true state has in a bank.
                 nominal true                        nominal false
     eager       r(W), C + M s(W)                    the same
     reuse       r(q), (C + M s) / (1 + lambda)      r((1 - q) W) + d/8, C + M s
-    incremental as reuse                            as reuse, and d/8 for each further shell; C, few scored
+    incremental as reuse                            as reuse, and d/8 for a further shell; C + M s (1/9 + 25/(1 + lambda))
     readwise    as reuse                            r((1 - q) W) + d, C + M s
     staged      as readwise with lambda = 1/beta_nom - 1
 
@@ -40,6 +40,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any, final
+
+import numpy as np
 
 from ascertain.bank.compile import DEFAULT_COMPILER, compile_bank
 from ascertain.bank.encoding import MANY_PATHS, count_paths
@@ -67,6 +69,9 @@ LOST = 1 / 8
 """The part of the readings before the trigger that a mixture has to take again: they were chosen for the nominal."""
 LATER_SHELL = 1 / 3
 """How often the first shell does not hold the true state."""
+RESCORED = 25
+"""What is scored again for every further shell, half the number of shells times the bank, where even the true state
+fails the test that asks for the next one: of 50 shells, as on the testbed."""
 
 
 @final
@@ -194,8 +199,8 @@ def _look_ahead(
     groups = [1.0]
     for r in range(1, operation.max_replaced + 1):
         groups.append(min(groups[-1] * others / r, MANY_PATHS))
-    words = [sum(map(len, words)) for words in operation.alternatives]
-    longer = sum(words[c] for c in operation.sent.tolist()) / length
+    sizes = np.array([sum(map(len, words)) for words in operation.alternatives])
+    longer = float(sizes[operation.sent].mean())
     merged = length * (sum(groups) + longer * sum(groups[:-1]))
     apart = float(count_paths(operation)) * length
     question, errors = settings.question, law[0]
@@ -282,7 +287,8 @@ class _Plan:
             later += LOST * waited
         if policy == "incremental":
             later += LATER_SHELL * LOST * waited
-            bank = self.compile_steps + LATER_SHELL**2 * self.candidates * scored
+            again = LATER_SHELL**2 + RESCORED / (1 + float(threshold))
+            bank = self.compile_steps + again * self.candidates * scored
         true = (readings, bank / (1 + float(threshold)) + alive, self.rivals * alive)
         p = float(self.probability)
         mean = [p * x + (1 - p) * y for x, y in zip(true, (later, bank, world), strict=True)]
