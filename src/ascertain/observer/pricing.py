@@ -24,7 +24,7 @@ that a true state has in a bank.
                 nominal true                        nominal false
     eager       r(W), C + M s(W)                    the same
     reuse       r(q), (C + M s) / (1 + lambda)      r((1 - q) W) + d/8, C + M s
-    incremental as reuse                            as reuse, and d/8 for a further shell; C + M s (1/9 + 25/(1 + lambda))
+    incremental as reuse                            as reuse, and d/8 for a shell; C + M s (1/9 + 25 / (1 + lambda))
     readwise    as reuse                            r((1 - q) W) + d, C + M s
     staged      as readwise with lambda = 1/beta_nom - 1
 
