@@ -146,6 +146,7 @@ def test_observe_says_what_it_chose_and_pays_for_choosing(tmp_path: Path) -> Non
     assert found.certificate == "VERIFIED"
     assert found.choice is not None
     used, best = found.run.observer.settings, found.choice.best
+    assert isinstance(used, ObserverSettings)
     assert (used.policy, used.threshold, used.nominal_share) == (best.policy, best.threshold, best.nominal_share)
     assert any(f"the policy {best.policy}" in line for line in told)
     facts = json.loads(json.dumps(found.facts()))["choice"]
@@ -157,17 +158,17 @@ def test_observe_says_what_it_chose_and_pays_for_choosing(tmp_path: Path) -> Non
 def test_the_choice_is_made_before_the_first_reading_and_a_resumed_run_makes_it_again(tmp_path: Path) -> None:
     path = priced(tmp_path, "model_step = '1/100'")
     begun = set[str]()
-    for seed in range(3):
+    for seed in range(2):
         whole, cut = tmp_path / f"{seed}.journal", tmp_path / f"{seed}.cut"
-        found = observe(path, f"simulated:{seed}", journal=whole)
+        found = observe(path, f"simulated:{seed}", probing="separating", journal=whole)
 
         def break_off(moment: Moment) -> None:
             if moment.view.readings == 2:
                 raise PowerCut
 
         with pytest.raises(PowerCut):
-            observe(path, f"simulated:{seed}", journal=cut, watch=break_off)
-        again = observe(path, f"simulated:{seed}", journal=cut, resume=True)
+            observe(path, f"simulated:{seed}", probing="separating", journal=cut, watch=break_off)
+        again = observe(path, f"simulated:{seed}", probing="separating", journal=cut, resume=True)
         assert again.run.verdict == found.run.verdict
         records = read_records(whole)
         assert read_records(cut) == records
@@ -176,10 +177,12 @@ def test_the_choice_is_made_before_the_first_reading_and_a_resumed_run_makes_it_
 
 
 def test_what_is_named_is_not_chosen(tmp_path: Path) -> None:
-    assert observe(priced(tmp_path, "model_step = 1"), "simulated:1", policy="staged").choice is None
-    assert observe(priced(tmp_path, "model_step = 1", "policy = 'eager'"), "simulated:1").choice is None
-    assert observe(EXAMPLES / "press.toml", "simulated:1").choice is None
-    partly = observe(priced(tmp_path, "model_step = 1", "threshold = 7\nnominal_share = '1/3'"), "simulated:1").choice
+    assert observe(priced(tmp_path, "model_step = 1"), "simulated:1", dry_run=True, policy="staged").choice is None
+    assert observe(priced(tmp_path, "model_step = 1", "policy = 'eager'"), "simulated:1", dry_run=True).choice is None
+    assert observe(EXAMPLES / "press.toml", "simulated:1", dry_run=True).choice is None
+    partly = observe(
+        priced(tmp_path, "model_step = 1", "threshold = 7\nnominal_share = '1/3'"), "simulated:1", dry_run=True
+    ).choice
     assert partly is not None
     assert {each.threshold for each in partly.estimates if each.policy in ("reuse", "readwise")} == {Fraction(7)}
     assert {each.nominal_share for each in partly.estimates if each.policy != "eager"} == {Fraction(1, 3)}
