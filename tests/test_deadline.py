@@ -34,6 +34,7 @@ from ascertain.plant.simulated import SimulatedPlant
 from ascertain.problem.observer import pose_observer
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import Problem, read_problem
+from ascertain.task.bank import listed_bank
 from ascertain.types import Progress
 from tests.conftest import ROOT
 
@@ -79,7 +80,7 @@ def press(*, away: bool = False) -> SimulatedPlant:
     assert make_bank is not None and settings.nominal is not None
     labels, start = settings.question.true_labels, settings.nominal
     if away:
-        start = next(z for z in make_bank().states if labels(z, z) != labels(start, start))
+        start = next(z for z in listed_bank(make_bank()).states if labels(z, z) != labels(start, start))
     return SimulatedPlant(settings.model, start, 1)
 
 

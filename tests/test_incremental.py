@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,10 @@ from ascertain.observer.settings import ObserverSettings
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Certified
 from ascertain.task.bank import Bank, weighted_bank
+from ascertain.task.canonical import canonical_bytes
 from ascertain.task.plant_task import PlantTask
 from ascertain_paper.testbed.testbed import load_testbed
+from tests import journal_runs
 from tests.reference.evidence import e_value, every_run
 from tests.reference.run_claims import rechained
 from tests.reference.small_observers import ALPHA, ask, lossy_plant, set_up
@@ -121,3 +124,31 @@ def test_a_run_that_needs_shells_is_certified_and_its_bank_is_what_was_computed(
                 claim["records"][0]["settings"]["policy"] = "reuse"
                 assert "change the stage twice" in verify(question, rechained(claim))
     assert len(seen) >= 3, seen
+
+
+class Chain:
+    """A bank in parts, as a problem's is: it says what determines it."""
+
+    def __call__(self) -> Bank:
+        return in_parts({6: Fraction(1, 2)}, {3: Fraction(1, 8), 1: Fraction(1, 8)}, {2: Fraction(1, 4)})
+
+    def bank_data(self) -> dict[str, Any]:
+        """Its name; there is no other."""
+        return {"kind": "chain"}
+
+
+def test_a_journal_that_is_cut_at_any_record_goes_on_to_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_runs, "MAKE_BANK", Chain())
+    settings = journal_runs.settings_for("incremental", threshold=Fraction(2))
+    whole, records = journal_runs.run_fresh(tmp_path / "whole", settings, journal_runs.simulate(2))
+    stages = [i for i, record in enumerate(records) if record["record"] == "stage"]
+    assert len(stages) > 1  # cut before the first shell, between shells and after the last one
+    for number in range(len(records)):
+        path = tmp_path / f"cut{number}"
+        journal_runs.crash_after(path, settings, journal_runs.simulate(2), number)
+        run, again = journal_runs.run_on(path, settings, journal_runs.simulate(2))
+        assert [canonical_bytes(record) for record in again] == [canonical_bytes(record) for record in records]
+        assert run.verdict == whole.verdict
+        assert run.observer.events == whole.observer.events

@@ -205,7 +205,7 @@ def test_how_to_observe_is_read(tmp_path: Path) -> None:
     observe = read_problem(write(tmp_path, text + "limits = { OPEN = 3 }\nshells = 8\n")).observe
     assert (observe.nominal, observe.budget, observe.policy, observe.threshold) == ("open", 7, "staged", Fraction(5, 2))
     assert observe.limits == {"OPEN": 3}
-    assert (observe.shells, observe.rejection, observe.nominal_share) == (8, Fraction(1, 1000), Fraction(1, 2))
+    assert (observe.shells, observe.rejection, observe.nominal_share) == (8, Fraction(1, 1000), None)
 
 
 @pytest.mark.parametrize(

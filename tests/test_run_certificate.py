@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -23,7 +23,7 @@ from ascertain.errors import CertificateError
 from ascertain.live.journal import Journal
 from ascertain.live.session import Run, run_session
 from ascertain.model.named import register
-from ascertain.observer.banks import HypothesesBank
+from ascertain.observer.banks import HypothesesBank, MakeBank
 from ascertain.observer.records import bank_hash, commitment_record, hash_records, scored_bank
 from ascertain.observer.settings import POLICIES, ObserverSettings, PolicyName
 from ascertain.observer.staged import start_observer
@@ -31,7 +31,7 @@ from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import InDoubt, Missing
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Certified
-from ascertain.task.bank import Bank, uniform_bank
+from ascertain.task.bank import Bank, listed_bank, uniform_bank
 from ascertain.task.canonical import task_data
 from ascertain.task.plant_task import pose_plant
 from ascertain.task.question import AbstractQuestion
@@ -68,7 +68,7 @@ class Faulty(AbstractPlant):
 
 
 def observe(
-    path: Path, settings: ObserverSettings, make_bank: Callable[[], Bank] | None, plant: AbstractPlant
+    path: Path, settings: ObserverSettings, make_bank: MakeBank | None, plant: AbstractPlant
 ) -> tuple[Run, dict[str, Any] | None]:
     """A run, and its claim if it came to an answer."""
     with Journal(path) as journal:
@@ -206,6 +206,6 @@ def test_with_reuse_the_bank_that_is_scored_is_the_mixture_with_the_nominal() ->
     settings = ObserverSettings(
         question=REGISTER, alpha=REGISTER.alpha, nominal=5, policy="reuse", nominal_share=Fraction(1, 3)
     )
-    mixed = scored_bank(settings, uniform_bank((5, 6)))
+    mixed = listed_bank(scored_bank(settings, uniform_bank((5, 6))))
     assert dict(zip(mixed.states, mixed.weights, strict=True)) == {5: Fraction(2, 3), 6: Fraction(1, 3)}
     assert scored_bank(replace(settings, policy="staged"), uniform_bank((5, 6))) == uniform_bank((5, 6))

@@ -133,7 +133,7 @@ def _refuse() -> None:
 
 def test_what_goes_wrong_is_what_goes_wrong_without_it() -> None:
     bank = endless_bank()
-    bank = OperationBank(replace(bank._operation, max_replaced=60), "exhaustive", KeptShells())
+    bank = OperationBank(replace(bank.operation, max_replaced=60), "exhaustive", KeptShells())
     with SpeculativeBank(bank) as there:
         there.begin()
         with pytest.raises(LimitError, match="too many for the exhaustive"):

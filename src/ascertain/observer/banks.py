@@ -100,7 +100,7 @@ class OperationBank:
                 find_compiler(name)  # a wrong name is refused now, not when the run has begun
         if not isinstance(shells, KeptShells):
             shells = KeptShells() if shells is None else KeptShells(shells, "number")
-        self._operation, self._compiler, self._shells = operation, compiler, shells.number
+        self.operation, self._compiler, self._shells = operation, compiler, shells.number
         first = find_compiler(compiler).first_shells
         self.kept = KeptShells(first, "compiler") if shells.number is None and first is not None else shells
         """How many shells the bank keeps, and what says so."""
@@ -109,10 +109,22 @@ class OperationBank:
         self.report: CompileReport | None = None
         """What compiling took; None before it is done."""
 
+    def with_parts(self, in_parts: bool) -> OperationBank:
+        """The same bank, to be compiled anew, in parts or at once."""
+        shells = self.kept if self.kept.number == self._shells else None
+        return OperationBank(
+            self.operation,
+            self._compiler,
+            shells,
+            weighting=self._weighting,
+            against=self._against,
+            in_parts=in_parts,
+        )
+
     def __call__(self) -> Bank:
         if self._in_parts:
             return self._part(1)
-        compiled = compile_bank(self._operation, self._compiler, shells=self._shells)
+        compiled = compile_bank(self.operation, self._compiler, shells=self._shells)
         self.report = CompileReport(compiled.stats, self._compare(compiled))
         limit = compiled.num_shells if self._shells is None else self._shells
         return bank_shells(compiled, limit, self._weighting)
@@ -133,7 +145,7 @@ class OperationBank:
     def _compile_shells(self, number: int | None) -> Compiled:
         """At least so many shells, or all; what it took is added up over the times that more were asked for."""
         if number not in self._compiled:
-            compiled = compile_bank(self._operation, self._compiler, shells=number)
+            compiled = compile_bank(self.operation, self._compiler, shells=number)
             before = None if self.report is None else self.report.stats
             stats = compiled.stats
             if before is not None:
@@ -151,7 +163,7 @@ class OperationBank:
         """Whether another compiler, if one is named, gives the same states with the same scores."""
         if self._against is None:
             return None
-        other = compile_bank(self._operation, self._against, shells=max(compiled.num_shells, 1))
+        other = compile_bank(self.operation, self._against, shells=max(compiled.num_shells, 1))
         return np.array_equal(compiled.endpoint, other.endpoint) and np.array_equal(compiled.score, other.score)
 
     def bank_data(self) -> dict[str, Any]:
@@ -159,7 +171,7 @@ class OperationBank:
         nominal = self._weighting.nominal
         return {
             "kind": "operation",
-            "operation": operation_hash(self._operation),
+            "operation": operation_hash(self.operation),
             "compiler": self._compiler,
             "shells": self._shells,
             "weighting": [PARTS, None]

@@ -33,6 +33,7 @@ from ascertain.live.session import Run, resume_plant, run_session
 from ascertain.live.speculation import SpeculativeBank
 from ascertain.observer.abstract import AbstractObserver
 from ascertain.observer.banks import OperationBank
+from ascertain.observer.pricing import PolicyChoice
 from ascertain.observer.records import Record, verdict_record
 from ascertain.observer.settings import POLICIES, PolicyName
 from ascertain.observer.staged import View
@@ -47,7 +48,7 @@ from ascertain.plant.abstract import AbstractPlant, as_plant, check_identity
 from ascertain.plant.replayed import ReplayedPlant
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Abstained, Certified, NoneOfThese
-from ascertain.problem.observer import pose_observer
+from ascertain.problem.observer import pose_observer, price_policies
 from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import Problem, as_problem
 from ascertain.quotients.obstruction import find_obstruction
@@ -101,6 +102,8 @@ class Observed(Shown):
     """What the certificate holds."""
     risk_file: Mapping[str, Any] | None = None
     """What the risk file says after the run, and the share that the run took; None without one."""
+    choice: PolicyChoice | None = None
+    """What the policy was chosen by, where computation is priced and no policy is named."""
 
     def shown(self) -> Mapping[str, object]:
         truth = {"truth": self.truth, "right": self.right, "certificate": self.certificate}
@@ -162,6 +165,7 @@ class Observed(Shown):
             "certificate": self.certificate,
             **({} if self.generalised_cost is None else {"generalised_cost": fraction_text(self.generalised_cost)}),
             **({} if self.risk_file is None else {"risk_file": dict(self.risk_file)}),
+            **({} if self.choice is None else {"choice": self.choice.facts()}),
         }
 
 
@@ -203,8 +207,9 @@ def observe(
     as "simulated:7" or "exec:python plant.py" (`problem.plants` lists the kinds), or anything that has `send`; a dry
     run and a journal that has ended do without.
     `policy`, `alpha`, `probing`, `budget` and `shells` go before what the problem file says. Of the bank so many
-    `shells` are kept, or as many as a calibration says; without either, all. With a `journal` the run outlives a crash,
-    and `resume` goes on where it ends. An answer is certified in the file `certificate`.
+    `shells` are kept, or as many as a calibration says; without either, all. Where the problem prices computation and
+    names no policy, the one is taken that is expected to cost least. With a `journal` the run outlives a crash, and
+    `resume` goes on where it ends. An answer is certified in the file `certificate`.
 
     `policy` is "eager", "staged", "readwise" or "reuse", which collect evidence; a policy file, which is followed; or
     "certified": the best policy that is found in `plan_time` seconds, whose risk is proved before the first action.
@@ -253,7 +258,7 @@ def observe(
             seconds=plan_time,
             tell=note,
         )
-        kept = background = None
+        kept = background = choice = None
         if control is None:
             committed = None if resumed is None else committed_probing(resumed.records, posed.question)
             settings, make_bank = pose_observer(
@@ -266,6 +271,10 @@ def observe(
                 budget=budget,
                 shells=shells,
             )
+            if policy is None:
+                settings, make_bank, choice = price_policies(posed, settings, make_bank)
+            if choice is not None:
+                note(str(choice))
             kept = make_bank.kept if isinstance(make_bank, OperationBank) else None
             question = settings.question
             if speculate and settings.policy == "incremental":
@@ -332,6 +341,8 @@ def observe(
         write_certificate(written, question, [claim])
     truth, right = _compare(run, device)
     priced = run.observer.counters.generalised_cost(**posed.prices) if posed.prices else None
+    if priced is not None and choice is not None:
+        priced += choice.model_steps * posed.prices.get("model_step", 0)
     risk = None if shared is None else shared.facts()
     named = None if device is None else device.name
     if report is not None:
@@ -360,6 +371,7 @@ def observe(
         control,
         () if claim is None else (claim,),
         risk,
+        choice,
     )
 
 

@@ -12,8 +12,9 @@ from ascertain.bank.weights import DEFAULT, WEIGHTINGS
 from ascertain.errors import TaskError, find_name
 from ascertain.evidence.evidence import Doubts
 from ascertain.observer.banks import MakeBank, OperationBank, list_hypotheses, spread_evenly
+from ascertain.observer.pricing import SHARES, THRESHOLDS, PolicyChoice, choose_policy
 from ascertain.observer.probing import default_probing
-from ascertain.observer.settings import ObserverSettings, PolicyName
+from ascertain.observer.settings import POLICIES, ObserverSettings, PolicyName
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import Problem, as_problem
 from ascertain.problem.truth import end_of_run
@@ -54,11 +55,11 @@ def pose_observer(
         question=question,
         alpha=question.alpha,
         nominal=expected,
-        policy=policy or ("eager" if expected is None else section.policy),
-        threshold=section.threshold if threshold is None else rational_field(threshold, "threshold", TaskError),
+        policy=policy or ("eager" if expected is None else section.policy or POLICIES[0]),
+        threshold=_first(threshold, section.threshold, ObserverSettings.threshold),
         budget=section.budget if budget is None else budget,
         nominal_budget=section.nominal_budget,
-        nominal_share=section.nominal_share,
+        nominal_share=section.nominal_share or ObserverSettings.nominal_share,
         rejection=section.rejection,
         doubts=Doubts(section.doublings),
         probing=probing or section.probing or default_probing(question),
@@ -74,6 +75,36 @@ def pose_observer(
             "operation, or list the hypotheses, or leave the policy out: the nominal then does without"
         )
     return settings, make_bank
+
+
+def price_policies(
+    problem: Problem, settings: ObserverSettings, make_bank: MakeBank | None
+) -> tuple[ObserverSettings, MakeBank | None, PolicyChoice | None]:
+    """The same with the policy that is expected to cost least, and why it is; as they were, and None, where the problem
+    names a policy, does not price computation, or has no bank that would have to be compiled."""
+    section = problem.observe
+    if section.policy is not None or not problem.prices or not isinstance(make_bank, OperationBank):
+        return settings, make_bank, None
+    choice = choose_policy(
+        settings,
+        make_bank.operation,
+        problem.prices,
+        compiler=section.compiler,
+        probability=section.nominal_probability,
+        thresholds=THRESHOLDS if section.threshold is None else (section.threshold,),
+        shares=SHARES if section.nominal_share is None else (section.nominal_share,),
+    )
+    if choice is None:
+        return settings, make_bank, None
+    best = choice.best
+    settings = replace(settings, policy=best.policy, threshold=best.threshold, nominal_share=best.nominal_share)
+    return settings, make_bank.with_parts(best.policy == "incremental"), choice
+
+
+def _first(given: Fraction | int | str | None, said: Fraction | None, default: Fraction) -> Fraction:
+    if given is not None:
+        return rational_field(given, "threshold", TaskError)
+    return default if said is None else said
 
 
 def _nominal(

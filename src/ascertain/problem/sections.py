@@ -53,9 +53,10 @@ class ObserveSection:
     """The state that the plant should be in; None: where the operation ends if nothing was replaced."""
     budget: int = 600
     """The most readings that are taken."""
-    policy: PolicyName = "readwise"
-    threshold: Fraction = Fraction(100)
-    """lambda of readwise switching."""
+    policy: PolicyName | None = None
+    """None: readwise, or where computation is priced what is expected to cost least."""
+    threshold: Fraction | None = None
+    """lambda of readwise switching; None: 100, or as the policy."""
     probing: str | None = None
     """How actions are chosen; None: look-ahead on a Boolean plant, planned on a machine without noise, separating on
     one with it, where looking in turn may never tell states apart."""
@@ -65,8 +66,10 @@ class ObserveSection:
     """The most seconds of a run, of each part of it that is resumed; None: no limit."""
     nominal_budget: int | None = None
     """The most actions of the nominal stage, after which the fallback begins; None: no limit of its own."""
-    nominal_share: Fraction = Fraction(1, 2)
-    """The part of alpha that the nominal stage may spend."""
+    nominal_share: Fraction | None = None
+    """The part of alpha that the nominal stage may spend; None: one half, or as the policy."""
+    nominal_probability: Fraction | None = None
+    """How likely the nominal is to hold, for the expected cost alone; None: it is estimated."""
     rejection: Fraction = Fraction(1, 1000)
     """beta_nom: the nominal is formally rejected when the trigger reaches its inverse."""
     doublings: int = 4
@@ -184,6 +187,7 @@ _OBSERVE: Mapping[str, Callable[[Mapping[str, Any], str, str], Any]] = {
     "limits": _limits,
     "nominal_budget": lambda section, key, where: _number(section, key, where, low=1),
     "nominal_share": _inside,
+    "nominal_probability": _inside,
     "rejection": _inside,
     "doublings": _number,
     "compiler": lambda section, key, where: read_one_of(section, key, compiler_names(), where),
