@@ -429,7 +429,8 @@ def test_ruling_out_an_eliminated_hypothesis_can_free_an_action_and_no_bound_for
     costs_met = [c for c in evaluate(task, achieved).costs if c is not None]
     cost = max(costs_met)
     assert len(costs_met) == task.num_hypotheses and cost == 3
-    assert bound_by_column_generation(task, ALPHA, ALPHA).lower <= cost
+    lower = bound_by_column_generation(task, ALPHA, ALPHA).lower
+    assert lower is not None and lower <= cost
     found = search_prices(task, ALPHA, ALPHA, limits=SMALL)
     assert found.lower is not None
     assert found.lower <= cost

@@ -11,6 +11,7 @@ from ascertain import (
     Calibration,
     Certified,
     Machine,
+    NoneOfThese,
     Observed,
     Operation,
     Pattern,
@@ -72,6 +73,8 @@ def run(problem: str) -> str:
             return label
         case Abstained(reason=reason):
             return reason
+        case NoneOfThese(witness=witness):
+            return witness[-1][1]
         case None:
             return "not ended"
 

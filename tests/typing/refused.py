@@ -15,8 +15,8 @@ pose(3)
 pose("lamp.dot", hypothesis="all")
 read_model(None)
 read_problem("problem.toml").taks
-observe("problem.toml")
-observe("problem.toml", "simulated:7", policy="greedy")
+observe()
+observe("problem.toml", "simulated:7", policy=3)
 observe("problem.toml", 7)
 ascertain.nonsense
 ascertain.Machine(states=("a",))
