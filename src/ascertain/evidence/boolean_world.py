@@ -147,6 +147,23 @@ class BooleanWorld(AbstractStateWorld):
             return True
         return super().may_be_in(test)
 
+    def misfits(self, gamma: Fraction) -> bool:
+        if self._left is not None or self._stands_still:
+            return super().misfits(gamma)
+        # Some witness mostly explains the readings. If none does, all that is left is listed, and who does joins them.
+        fits = lambda group: self.evidence.some_fit([group], self._state_of, 1 / gamma)  # noqa: E731
+        if any(fits(group) for group in self._witnesses):
+            return False
+        empty = True
+        for part in self._blocks():
+            empty = empty and not part.size
+            if fits(part):
+                self._witnesses = keep_strongest(
+                    [*self._witnesses, *keep_strongest([part], FEW_WITNESSES)], MAX_WITNESSES
+                )
+                return False
+        return not empty
+
     def _expect_left(self) -> float:
         """How many states would be left if each contradicted every other reading, as states drawn at random do."""
         number = sum(step.reading is not None for step in self.history)

@@ -53,6 +53,9 @@ class ObserverSettings(Shown):
     """The part of alpha that the nominal stage may spend."""
     rejection: Fraction = REJECTION
     """beta_nom: the nominal is formally rejected when the trigger reaches its inverse."""
+    misfit: Fraction = Fraction(0)
+    """gamma: the run abstains when none of the states that are not beaten explains the readings, at this risk of a
+    false alarm; 0: nothing looks for it. Problems set 1/1000 where they say nothing (`pose_observer`)."""
     doubts: Doubts = field(default_factory=Doubts)
     probing: str = "round-robin"
     """The name of the probing rule."""
@@ -60,7 +63,7 @@ class ObserverSettings(Shown):
     """How often each action may be used; those not named, as often as the budget allows."""
 
     def __post_init__(self) -> None:
-        for name in ("alpha", "threshold", "nominal_share", "rejection"):
+        for name in ("alpha", "threshold", "nominal_share", "rejection", "misfit"):
             object.__setattr__(self, name, Fraction(getattr(self, name)))
         object.__setattr__(self, "limits", dict(self.limits))
         if self.policy not in POLICIES:
@@ -85,6 +88,8 @@ class ObserverSettings(Shown):
         for name, value in (("nominal_share", self.nominal_share), ("rejection", self.rejection)):
             if not 0 < value < 1:
                 raise TaskError(f"{name} is {value}; a number inside (0, 1) is needed")
+        if not 0 <= self.misfit < 1:
+            raise TaskError(f"misfit is {self.misfit}; a probability in [0, 1) is needed, 0 to turn it off")
         for action, limit in self.limits.items():
             if action not in self.question.actions or limit < 0:
                 raise TaskError(f"limits: action {action} at most {limit} times: it must be one of the question's")
@@ -147,6 +152,7 @@ class ObserverSettings(Shown):
             "doubts": [self.doubts.limit, str(self.doubts.ran)],
             "probing": self.probing,
             "limits": [[action, limit] for action, limit in sorted(self.limits.items())],
-            # Left out where it is not given, as in version 0.1.0: its runs are resumed.
+            # Left out where they are not given, as in version 0.1.0: its runs are resumed.
+            **({"misfit": str(self.misfit)} if self.misfit else {}),
             **({} if self.nominal_budget is None else {"nominal_budget": self.nominal_budget}),
         }

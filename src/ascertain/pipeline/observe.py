@@ -28,7 +28,7 @@ from ascertain.live.deadline import Deadline, as_deadline
 from ascertain.live.faults import FaultPolicy, Heard, fault_kind
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
-from ascertain.live.resume import Resumed, begin_controlled, begin_run, committed_probing
+from ascertain.live.resume import Resumed, begin_controlled, begin_run, committed_misfit, committed_probing
 from ascertain.live.session import Run, resume_plant, run_session
 from ascertain.live.speculation import SpeculativeBank
 from ascertain.observer.abstract import AbstractObserver
@@ -150,6 +150,7 @@ class Observed(Shown):
             "actions": counters.actions,
             "cost": fraction_text(counters.cost),
             "alpha": fraction_text(observer.settings.alpha),
+            "misfit": fraction_text(observer.settings.misfit),
             "policy": observer.settings.policy,
             "controller": None if self.control is None else self.control.facts(),
             "stage": observer.stage,
@@ -267,6 +268,7 @@ def observe(
                 operation=operation,
                 policy=_evidence_policy(policy),
                 alpha=alpha,
+                misfit=None if posed.misfit is not None or resumed is None else committed_misfit(resumed.records),
                 probing=probing or posed.observe.probing or committed,
                 budget=budget,
                 shells=shells,

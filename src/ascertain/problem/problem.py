@@ -48,7 +48,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "reset": ("action", "reading", "to"),
     "safety": ("never",),
     "noise": ("flip",),
-    "risk": ("alpha", "beta"),
+    "risk": ("alpha", "beta", "misfit"),
 }
 """The sections of fixed keys; [cost] has the names of actions for keys and [weights] those of states. Formats of models
 have further sections and keys (`known_options`)."""
@@ -71,6 +71,8 @@ class Problem(Shown):
     """One for each hypothesis, for expected costs; all equal unless the file says otherwise."""
     operation: OperationSection | None = None
     observe: ObserveSection
+    misfit: Fraction | None = None
+    """gamma, the risk of a false alarm that no state explains the readings; None: the file does not say."""
     prices: Mapping[str, Fraction] = field(default_factory=dict[str, Fraction])
     """What a step of computation costs, by its kind, one of STEPS; empty: computation is not priced."""
     sources: tuple[Path, ...]
@@ -196,6 +198,7 @@ def _pose(path: Path, data: dict[str, Any]) -> Problem:
         weights=_weights(listed, sections["weights"], len(question.model.bits)),
         operation=operation,
         observe=observe,
+        misfit=read_probability(sections["risk"], "misfit", "[risk]") if "misfit" in sections["risk"] else None,
         prices=_prices(sections["cost"]),
         sources=(path, *read.files, *logs),
         notes=read.notes,
