@@ -151,16 +151,14 @@ class BooleanWorld(AbstractStateWorld):
         if self._left is not None or self._stands_still:
             return super().misfits(gamma)
         # Some witness mostly explains the readings. If none does, all that is left is listed, and who does joins them.
-        fits = lambda group: self.evidence.some_fit([group], self._state_of, 1 / gamma)  # noqa: E731
-        if any(fits(group) for group in self._witnesses):
+        if self.evidence.some_fit(self._witnesses, self._state_of, 1 / gamma):
             return False
         empty = True
         for part in self._blocks():
             empty = empty and not part.size
-            if fits(part):
-                self._witnesses = keep_strongest(
-                    [*self._witnesses, *keep_strongest([part], FEW_WITNESSES)], MAX_WITNESSES
-                )
+            if self.evidence.some_fit([part], self._state_of, 1 / gamma):
+                fresh = keep_strongest([part], FEW_WITNESSES)
+                self._witnesses = keep_strongest([*self._witnesses, *fresh], MAX_WITNESSES)
                 return False
         return not empty
 
