@@ -24,7 +24,7 @@ from ascertain.task.bank import EvenBank, uniform_bank
 from ascertain.task.pose import pose
 from tests.hidden_strategies import hidden_tasks, world_of
 from tests.reference.hidden_observer import trigger_of_case
-from tests.reference.misfit import THETAS, Score, chance_of_alarm, flip_score, g_of, law_score
+from tests.reference.misfit import THETAS, Score, chance_of, flip_score, g_of, is_alarm, law_score
 from tests.reference.small_observers import ask, lossy_plant, set_up
 from tests.reference.worlds import NaiveWorld
 from tests.strategies import noisy_machines
@@ -128,7 +128,7 @@ def test_false_alarms_are_at_most_gamma_and_alpha_whatever_the_noise_below_f(pol
         right = plant.step(state, action)[1]
         return [{right: Fraction(1)}, {right: 1 - plant.flip, 1 - right: plant.flip}]
 
-    chances = [chance_of_alarm(observer, z, laws) for z in range(4)]
+    chances = [chance_of(is_alarm, observer, z, laws) for z in range(4)]
     assert max(chances) <= gamma + alpha
     assert max(chances) > 0 or alpha == Fraction(1, 4)  # where an answer comes first
 
@@ -145,7 +145,7 @@ def test_false_alarms_on_exact_laws_are_at_most_gamma_and_alpha(policy: PolicyNa
     options = set_up(task, policy=policy, misfit=Fraction(1, 2), budget=5, nominal=0)
     observer = start_observer(options, lambda: uniform_bank(range(3)))
     model = task.model
-    chances = [chance_of_alarm(observer, z, lambda s, a: [model.reading_law(s, a)]) for z in range(3)]
+    chances = [chance_of(is_alarm, observer, z, lambda s, a: [model.reading_law(s, a)]) for z in range(3)]
     assert 0 < max(chances) <= Fraction(1, 2) + task.alpha
 
 

@@ -12,6 +12,7 @@ none is beaten.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TypeAlias
 
 from ascertain_check.evidence import Bar, Stage, Step, check_effort, common_denominator, need_answer, raise_bar
@@ -26,7 +27,8 @@ def check_listed(task: Task, label: str, stage: Stage, steps: list[Step]) -> Non
     """Refuted unless this is the answer that the evidence allows."""
     if label not in task.labels:
         raise Malformed("the label is not one of the task's")
-    scale = common_denominator((p for law in task.laws for _, p in law), "the laws")
+    bound = [] if task.at_most is None else [task.at_most]
+    scale = common_denominator((*(p for law in task.laws for _, p in law), *bound), "the laws")
     check_effort(len(task.hypotheses), stage, steps, scale)
     k = task.labels.index(label)
     world = Filter(task, tabulate(task, scale))
@@ -52,7 +54,12 @@ def tabulate(task: Task, scale: int) -> list[dict[int, int]]:
     """For every behaviour what is read, with which probability times scale."""
     if not task.noisy:
         return [{y: 1} for y in range(task.num_readings)]
-    return [{y: int(p * scale) for y, p in law} for law in task.laws]
+    bound = task.at_most
+    if bound is None:
+        return [{y: int(p * scale) for y, p in law} for law in task.laws]
+    # What is predicted counts 1 - bound and every error bound, wherever it goes; where there is no other reading, 1.
+    counted = {Fraction(1): Fraction(1), 1 - bound: 1 - bound}
+    return [{y: int(counted.get(p, bound) * scale) for y, p in law} for law in task.laws]
 
 
 class Filter:

@@ -42,6 +42,9 @@ class Task:
     successor: Table
     behaviour: Table
     laws: list[Law]
+    at_most: Fraction | None
+    """Where noise is a bound: errors have at most this probability given the past, and may be any reading. A law then
+    says what is predicted, its reading of probability 1 - at_most, and what else the action can give."""
     hypotheses: list[Pair]
     cost: list[Fraction]
     alpha: Fraction
@@ -92,7 +95,7 @@ class Task:
 def read_task(value: object) -> Task:
     data = read_object(value, "format version model hypotheses labels cost alpha beta current", "the task")
     read_header(data, "ascertain-task", "the task")
-    kind, readings, successor, behaviour, laws = read_model(data["model"])
+    kind, readings, successor, behaviour, laws, at_most = read_model(data["model"])
     num_states, num_actions = len(successor), len(successor[0])
     labels = read_names(data["labels"], "labels")
     hypotheses = read_hypotheses(data["hypotheses"], num_states, len(labels))
@@ -108,6 +111,7 @@ def read_task(value: object) -> Task:
         successor=successor,
         behaviour=behaviour,
         laws=laws,
+        at_most=at_most,
         hypotheses=hypotheses,
         cost=cost,
         alpha=alpha,
@@ -137,12 +141,12 @@ def read_header(data: Object, name: str, where: str) -> None:
         raise Malformed(f'{where} must have the format "{name}" and the version 1')
 
 
-def read_model(value: object) -> tuple[str, list[str], Table, Table, list[Law]]:
-    """The kind of the model, its readings, its two tables and its laws."""
-    kind = read_object(value, "kind states actions readings successor output? law? laws?", "the model")["kind"]
+def read_model(value: object) -> tuple[str, list[str], Table, Table, list[Law], Fraction | None]:
+    """The kind of the model, its readings, its two tables, its laws, and the bound on noise if that is one."""
+    kind = read_object(value, "kind states actions readings successor output? law? laws? at_most?", "the model")["kind"]
     if kind not in ("machine", "noisy"):
         raise Malformed('the kind of the model must be "machine", "noisy", "boolean" or "hidden"')
-    own = "output" if kind == "machine" else "law laws"
+    own = "output" if kind == "machine" else "law laws at_most?"
     data = read_object(value, f"kind states actions readings successor {own}", f"a model of kind {kind!a}")
     num_states = len(read_names(data["states"], "states"))
     num_actions = len(read_names(data["actions"], "actions"))
@@ -156,7 +160,29 @@ def read_model(value: object) -> tuple[str, list[str], Table, Table, list[Law]]:
         behaviour = read_table(data["law"], num_states, num_actions, len(laws), "law")
     if [[x is None for x in row] for row in successor] != [[x is None for x in row] for row in behaviour]:
         raise Malformed("an action must have both a successor and a reading in a state, or neither")
-    return str(kind), readings, successor, behaviour, laws
+    at_most = read_bound(data["at_most"], behaviour, laws) if "at_most" in data else None
+    return str(kind), readings, successor, behaviour, laws, at_most
+
+
+def read_bound(value: object, behaviour: Table, laws: list[Law]) -> Fraction:
+    """A bound on noise, after checking that each law predicts one reading, and that an action can give the same in
+    every state: otherwise one state would rule out what is an error in another."""
+    bound = read_rational(value, "at_most")
+    if not 0 < bound < Fraction(1, 2):
+        raise Malformed("at_most must be positive and less than 1/2")
+    for column in zip(*behaviour, strict=True):
+        used = [laws[k] for k in {k for k in column if k is not None}]
+        if len({tuple(y for y, _ in law) for law in used}) > 1:
+            raise Malformed("with at_most an action can give the same readings in every state")
+        if any(len(law) > 1 and [p for _, p in law].count(1 - bound) != 1 for law in used):
+            raise Malformed("with at_most a law has one reading of probability 1 - at_most")
+    return bound
+
+
+def need_exact_laws(task: Task) -> None:
+    """Refuse what is computed from laws where they are no more than a bound."""
+    if task.at_most is not None:
+        raise Malformed("the task bounds its noise; this claim is about exact laws")
 
 
 def read_table(value: object, num_states: int, num_actions: int, bound: int, where: str) -> Table:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from ascertain.evidence.evidence import Step
 from ascertain.model.abstract import AbstractDeterministic
 from ascertain.observer.staged import Act, Observer
-from ascertain.policy.verdict import Abstained
+from ascertain.policy.verdict import Abstained, Verdict
 from tests.reference.observer import MIXTURE
 
 THETAS = (2, 4, 8, 16, 64)
@@ -52,15 +52,19 @@ def g_of(
     return sum(products, Fraction(0)) / 5
 
 
-def chance_of_alarm(observer: Observer, state: int, most: Callable[[int, int], list[dict[int, Fraction]]]) -> Fraction:
-    """The largest probability that the run ends in a misfit when the plant is in this state and noise does its worst.
+Laws = Callable[[int, int], list[dict[int, Fraction]]]
+"""For a state and an action, laws of the reading; the noise takes any of them at every step, knowing all before."""
 
-    `most` gives, for a state and an action, laws of the reading; the noise takes any of them at every step, knowing all
-    that went before.
-    """
+
+def is_alarm(verdict: Verdict) -> bool:
+    return verdict == Abstained("no model explains the readings")
+
+
+def chance_of(ends: Callable[[Verdict], bool], observer: Observer, state: int, most: Laws) -> Fraction:
+    """The largest probability that the run ends like that when the plant is in this state and noise does its worst."""
     advice = observer.next()
     if not isinstance(advice, Act):
-        return Fraction(int(advice == Abstained("no model explains the readings")))
+        return Fraction(int(ends(advice)))
     model = observer.settings.model.deterministic
     assert model is not None
     after = model.next_state(state, advice.action)
@@ -68,5 +72,5 @@ def chance_of_alarm(observer: Observer, state: int, most: Callable[[int, int], l
     for law in most(state, advice.action):
         for y in law:
             if y not in found:
-                found[y] = chance_of_alarm(observer.update(advice.action, y), after, most)
+                found[y] = chance_of(ends, observer.update(advice.action, y), after, most)
     return max(sum((p * found[y] for y, p in law.items()), Fraction(0)) for law in most(state, advice.action))

@@ -32,7 +32,7 @@ import numpy as np
 from ascertain.errors import TaskError
 from ascertain.evidence.evidence import NEVER, AbstractStateEvidence, Doubts, StartOf, Step
 from ascertain.evidence.groups import Group, double_group, keep_strongest
-from ascertain.evidence.misfit import Tally
+from ascertain.evidence.misfit import Tally, least_misfit_count
 from ascertain.kernels.evidence.worlds import filter_laws
 from ascertain.model.tables import AbstractMachine
 from ascertain.task.bank import Bank
@@ -85,11 +85,20 @@ class LawLevels:
 
 
 def tabulate_levels(model: AbstractMachine) -> LawLevels:
-    """The tables that evidence and worlds work on."""
-    values = tuple(sorted({p for law in model.laws for _, p in law}, reverse=True))
+    """The tables that evidence and worlds work on.
+
+    Where noise is a bound f, what is predicted counts 1 - f and everything else f: the factor of c against z is then 1
+    where they predict alike, and where they differ (1-f)/f at c's reading, f/(1-f) at z's, and 1 at a third. Its mean
+    is at most 1 under z whatever an error of probability at most f turns into (`docs/evidence.md`).
+    """
+    laws, bound = model.laws, model.noise_bound
+    if bound is not None:
+        counted = {Fraction(1): Fraction(1), 1 - bound: 1 - bound}
+        laws = tuple(tuple((y, counted.get(p, bound)) for y, p in law) for law in laws)
+    values = tuple(sorted({p for law in laws for _, p in law}, reverse=True))
     number = {p: j for j, p in enumerate(values)}
-    level = np.full((len(model.laws), len(model.readings)), IMPOSSIBLE, dtype=np.int32)
-    for k, law in enumerate(model.laws):
+    level = np.full((len(laws), len(model.readings)), IMPOSSIBLE, dtype=np.int32)
+    for k, law in enumerate(laws):
         for y, p in law:
             level[k, y] = number[p]
     # A probability is at most 1, so what it costs is at least 0, however little that is.
@@ -257,7 +266,13 @@ class LawEvidence(AbstractStateEvidence):
         return sorted({self._possible(step.action) for step in self._history if step.reading is not None} or {1})
 
     def some_fit(self, groups: Iterable[Group], start_of: StartOf, bound: Fraction) -> bool:
-        left = list(groups)
+        left, f = list(groups), self.model.noise_bound
+        if f is not None:
+            # Penalties are whole numbers of contradictions: each costs `wrong` instead of `right`.
+            number = sum(s.reading is not None and self._possible(s.action) > 1 for s in self._history)
+            right, wrong = (int(self.levels.floor[self.levels.values.index(p)]) if number else 0 for p in (1 - f, f))
+            limit = number * right + least_misfit_count(number, f, bound) * (wrong - right)
+            return any(bool((group.penalty < limit).any()) for group in left) or number == 0
         # One hypothesis that explains the readings is enough, and the one of last time mostly does.
         witness = self._witness
         if witness is not None and any(witness.is_among(group) for group in left):

@@ -3,11 +3,17 @@
 K(y | s, a) is the probability of reading y when action a is done in state s. Laws are kept once each:
 `laws[law[s, a]]` lists the readings of positive probability in ascending order, so that two laws are equal exactly
 when their numbers are.
+
+*Noise as a bound.* Often no law is known, only that an error has probability at most f, given the past, and may go to
+whatever reading the action can give. A machine with `at_most` says that: each law then names what is predicted, its
+reading of probability 1 - f, and what else the action can give, the same in every state. Evidence, certificates and
+the checker use no more of it. Simulated plants, the trigger and probing rules take the law as it stands, in which
+errors are spread evenly.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
@@ -28,6 +34,8 @@ class NoisyMachine(AbstractMachine):
 
     law: IntArray
     laws: tuple[Law, ...]
+    at_most: Fraction | None = None
+    """The bound on the probability of an error, where the laws are no more than that."""
     kind: ClassVar[str] = "noisy"
     table_field: ClassVar[str] = "law"
 
@@ -37,6 +45,26 @@ class NoisyMachine(AbstractMachine):
             check_law(law, len(self.readings))
         if len(set(self.laws)) < len(self.laws):
             raise ModelError("a reading law is listed twice; each law must stand once")
+        if self.at_most is not None:
+            self._check_bound(self.at_most)
+
+    def _check_bound(self, bound: Fraction) -> None:
+        """Each law says what is predicted, and in every state an action can give the same."""
+        if not 0 < bound < Fraction(1, 2):
+            raise ModelError(f"at_most is {bound}; a probability of more than 0 and less than 1/2 is needed")
+        for a, action in enumerate(self.actions):
+            used = {int(k) for k in np.unique(self.law[:, a])} - {UNDEFINED}
+            if len({tuple(y for y, _ in self.laws[k]) for k in used}) > 1:
+                raise ModelError(f"at_most: action {action!r} can give other readings in one state than in another")
+            for law in (self.laws[k] for k in used):
+                if len(law) > 1 and [p for _, p in law].count(1 - bound) != 1:
+                    raise ModelError(
+                        f"at_most: a law of action {action!r} has not one reading of probability {1 - bound}"
+                    )
+
+    @property
+    def noise_bound(self) -> Fraction | None:
+        return self.at_most
 
     def named_behaviour(self, behaviour: int) -> dict[str, str]:
         return {self.readings[y]: str(p) for y, p in self.laws[behaviour]}
@@ -47,13 +75,19 @@ class NoisyMachine(AbstractMachine):
         return laws.index(law), {"laws": laws}
 
     def model_data(self) -> dict[str, Any]:
-        return super().model_data() | {"laws": [[[y, str(p)] for y, p in law] for law in self.laws]}
+        laws = [[[y, str(p)] for y, p in law] for law in self.laws]
+        # Left out where there is none, so that the hashes of other tasks are what they were.
+        return super().model_data() | {"laws": laws} | ({} if self.at_most is None else {"at_most": str(self.at_most)})
 
     def named_data(self) -> dict[str, Any]:
         """The laws are listed unless a reader numbers them as they are numbered here: by the first transition of each.
 
         A model without transitions is marked as noisy by its laws.
         """
+        if self.at_most is not None:
+            raise ModelError(
+                "a model file says no bound on noise; write the machine, and [noise] at_most in a problem file"
+            )
         shown = list(dict.fromkeys(self.law[self.defined].tolist()))
         in_order = bool(shown) and shown == list(range(len(self.laws)))
         listed = {} if in_order else {"laws": [self.named_behaviour(k) for k in range(len(self.laws))]}
@@ -83,6 +117,14 @@ def total_variation(law: Law, other: Law) -> Fraction:
     """The largest difference of the two probabilities of one event: half the sum of |p - q|."""
     against = dict(other)
     return sum((max(p - against.get(y, Fraction(0)), Fraction(0)) for y, p in law), Fraction(0))
+
+
+def with_bound(machine: AbstractMachine, at_most: Number) -> NoisyMachine:
+    """Each reading is wrong with probability at most `at_most` given the past; it is then any that the action gives."""
+    bound = rational_field(at_most, "at_most", ModelError)
+    if not 0 < bound < Fraction(1, 2):
+        raise ModelError(f"at_most is {bound}; a probability of more than 0 and less than 1/2 is needed")
+    return replace(with_flip(machine, bound), at_most=bound)
 
 
 def with_flip(machine: AbstractMachine, flip: Number) -> NoisyMachine:

@@ -293,6 +293,11 @@ def choose_question(problem: Problem) -> Task | PlantTask:
 
 def _check_risks(question: Task | PlantTask) -> None:
     """With noise both risks must be positive: certainty has no bound."""
+    if question.model.noise_bound is not None:
+        raise TaskError(
+            "[noise] at_most: bounds and their policies are computed for exact laws, and a policy's risk under one law "
+            "is not its risk under every noise below a bound; write flip instead, or run observe, which holds for both"
+        )
     for name, risk in (("alpha", question.alpha), ("beta", question.beta)):
         if question.model.is_noisy and risk == 0:
             raise TaskError(

@@ -123,6 +123,7 @@ def pose_hidden(
     reset: Reset | None = None,
     never: Sequence[str] = (),
     flip: Number = 0,
+    at_most: Number = 0,
     alpha: Number = 0,
     beta: Number = 0,
 ) -> HiddenTask:
@@ -131,8 +132,8 @@ def pose_hidden(
         raise TaskError(
             'about: the current state of a hidden model stays a belief and cannot be certified; ask about the "start"'
         )
-    if rational_field(flip, "flip", TaskError):
-        raise TaskError("noise: flip is for a machine without noise; this model says its noise itself")
+    if rational_field(flip, "flip", TaskError) or rational_field(at_most, "at_most", TaskError):
+        raise TaskError("noise: flip, or at_most, is for a machine without noise; this model says its noise itself")
     plant = prepare(model, actions=actions, undefined=undefined, reset=reset, never=never)
     chosen = _choose(plant, hypotheses)
     numbers, labels = number_labels(resolve_labels(_Named(tuple(chosen)), label, range(len(chosen))))
