@@ -149,6 +149,17 @@ def test_for_two_readings_a_bound_is_a_flip(data, seed):
         assert [g.hypothesis.tolist() for g in one._blocks()] == [g.hypothesis.tolist() for g in other._blocks()]
 
 
+def test_an_average_is_no_bound():
+    """A sensor that lies throughout in one run of fifty is wrong 1/50 of the time on average, and its runs all are."""
+    arrows = [(f"s{i}", "look", f"r{i}", f"s{i}") for i in range(2)]
+    task = pose(machine_from_transitions(arrows), at_most="1/50", alpha="1/2000000")
+    observer = start_observer(set_up(task, policy="eager", nominal=None, misfit="1/1000"), lambda: uniform_bank([0, 1]))
+    while isinstance(observer.next(), Act):
+        observer = observer.update(0, 1)  # the truth is s0
+    assert observer.verdict == Certified("s1")
+    assert Fraction(1, 50) / task.alpha == 40_000
+
+
 def test_the_canonical_form_has_a_bound_only_where_there_is_one():
     flip, most = pose(dial(), flip=F, alpha="1/100"), pose(dial(), at_most=F, alpha="1/100")
     assert "at_most" not in task_data(flip)["model"]

@@ -170,8 +170,8 @@ def read_bound(value: object, behaviour: Table, laws: list[Law]) -> Fraction:
     bound = read_rational(value, "at_most")
     if not 0 < bound < Fraction(1, 2):
         raise Malformed("at_most must be positive and less than 1/2")
-    for column in zip(*behaviour, strict=True):
-        used = [laws[k] for k in {k for k in column if k is not None}]
+    for a in range(len(behaviour[0])):
+        used = [laws[k] for k in {row[a] for row in behaviour} if k is not None]
         if len({tuple(y for y, _ in law) for law in used}) > 1:
             raise Malformed("with at_most an action can give the same readings in every state")
         if any(len(law) > 1 and [p for _, p in law].count(1 - bound) != 1 for law in used):
