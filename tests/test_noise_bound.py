@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ascertain_check.claims  # noqa: F401  registers them
 from ascertain.errors import AscertainError, ModelError, TaskError
 from ascertain.evidence.worlds import MachineWorld
 from ascertain.model import NoisyMachine
@@ -26,6 +27,7 @@ from ascertain.problem.problem import read_any_problem
 from ascertain.task.bank import uniform_bank
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
 from ascertain.task.pose import pose
+from ascertain_check.claim import CLAIMS
 from ascertain_check.task import read_task
 from ascertain_check.verdicts import Malformed
 from tests.reference.misfit import chance_of, flip_score
@@ -72,6 +74,8 @@ def test_a_world_under_a_bound_is_what_the_definition_says(data, machine, alpha,
         possible = model.possible_readings(action)
         feed(world, step := (kind, action, possible[reading % len(possible)]))
         feed(naive, step)
+        if world.num_doubts > 4:  # it has given up
+            break
         agree(world, naive, states)
         agree_on_misfit(world, naive, states, _bound_score(model, f), gamma)
 
@@ -236,6 +240,15 @@ def test_a_problem_file_says_a_bound(tmp_path: Path):
 def test_bounds_are_refused_under_a_bound_on_noise(tmp_path: Path):
     with pytest.raises(TaskError, match="computed for exact laws"):
         bound(_problem(tmp_path))
+    with pytest.raises(TaskError, match="computed for exact laws"):
+        observe(_problem(tmp_path), "simulated:1", policy="certified")
+
+
+@pytest.mark.parametrize("kind", ["within-risk", "followed", "information", "program", "prices", "openings"])
+def test_the_checker_takes_no_claim_about_laws_where_they_are_a_bound(kind: str):
+    task = read_task(json.loads(canonical_bytes(task_data(pose(dial(), at_most=F, alpha="1/100")))))
+    with pytest.raises(Malformed, match="bounds its noise"):
+        CLAIMS[kind].check(task, {"claim": kind})
 
 
 def test_a_model_file_cannot_lose_the_bound():
