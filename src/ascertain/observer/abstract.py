@@ -35,6 +35,11 @@ class AbstractSettings(Protocol):
         ...
 
     @property
+    def silence(self) -> Reading | None:
+        """The reading that is taken as missing; None where there is none."""
+        ...
+
+    @property
     def policy(self) -> str: ...
 
     def shown(self) -> Mapping[str, object]:

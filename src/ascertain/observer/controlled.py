@@ -80,6 +80,11 @@ class ControllerSettings(Shown):
         return Fraction(0)
 
     @property
+    def silence(self) -> Reading | None:
+        """None: a policy follows whatever is read."""
+        return None
+
+    @property
     def model(self) -> AbstractModel:
         return self.question.model
 

@@ -75,6 +75,8 @@ class Moment:
     view: View
 
 
+_SILENT = {"reading": "silence, no evidence"}
+"""How a reading is shown that is taken as missing."""
 Watch: TypeAlias = Callable[[Moment], None]
 
 
@@ -422,7 +424,8 @@ def _look(observer: AbstractObserver, heard: Heard | None) -> Moment:
     if heard.outcome in ("failure", "cut short"):
         return Moment(f"the plant: {heard.faults[0]}", observer.view)
     model, last = observer.settings.model, observer.transcript[-1]
-    result = model.readings[last.reading] if last.reading is not None else heard.text or heard.outcome
+    read = None if last.reading is None else model.readings[last.reading]
+    result = read or heard.text or _SILENT.get(heard.outcome, heard.outcome)
     return Moment(f"{model.actions[last.action]} -> {result}", observer.view)
 
 

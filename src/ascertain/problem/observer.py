@@ -21,7 +21,7 @@ from ascertain.problem.problem import Problem, as_problem
 from ascertain.problem.truth import end_of_run
 from ascertain.rational import rational_field
 from ascertain.task.question import AbstractQuestion
-from ascertain.types import Action, State
+from ascertain.types import Action, Reading, State
 
 
 def pose_observer(
@@ -64,6 +64,7 @@ def pose_observer(
         nominal_share=section.nominal_share or ObserverSettings.nominal_share,
         rejection=section.rejection,
         misfit=_misfit(problem, question, misfit),
+        silence=_silence(problem, question),
         doubts=Doubts(section.doublings),
         probing=probing or section.probing or default_probing(question),
         limits=find_limits(problem, question),
@@ -126,6 +127,14 @@ def _misfit(problem: Problem, question: AbstractQuestion, given: Fraction | int 
     if given is not None:
         return rational_field(given, "misfit", TaskError)
     return MISFIT if problem.misfit is None else problem.misfit
+
+
+def _silence(problem: Problem, question: AbstractQuestion) -> Reading | None:
+    """The reading that is no evidence, where the file says that silence is none."""
+    if problem.observe.silence == "evidence":
+        return None
+    where = f"{problem.path}: [noise] reads, the reading that stands for no answer"
+    return find_name(problem.silence, question.model.readings, where, "a reading of the model", TaskError)
 
 
 def _make_bank(

@@ -47,7 +47,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "task": ("hypotheses", "label", "about", "actions"),
     "reset": ("action", "reading", "to"),
     "safety": ("never",),
-    "noise": ("flip", "at_most"),
+    "noise": ("flip", "at_most", "reads"),
     "risk": ("alpha", "beta", "misfit"),
 }
 """The sections of fixed keys; [cost] has the names of actions for keys and [weights] those of states. Formats of models
@@ -73,6 +73,8 @@ class Problem(Shown):
     observe: ObserveSection
     misfit: Fraction | None = None
     """gamma, the risk of a false alarm that no state explains the readings; None: the file does not say."""
+    silence: str = "-"
+    """The name of the reading that stands for no answer."""
     prices: Mapping[str, Fraction] = field(default_factory=dict[str, Fraction])
     """What a step of computation costs, by its kind, one of STEPS; empty: computation is not priced."""
     sources: tuple[Path, ...]
@@ -201,6 +203,7 @@ def _pose(path: Path, data: dict[str, Any]) -> Problem:
         operation=operation,
         observe=observe,
         misfit=read_probability(sections["risk"], "misfit", "[risk]") if "misfit" in sections["risk"] else None,
+        silence=read_value(sections["noise"], "reads", "-", (str,), "[noise] "),
         prices=_prices(sections["cost"]),
         sources=(path, *read.files, *logs),
         notes=read.notes,
