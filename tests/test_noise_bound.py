@@ -177,7 +177,10 @@ def test_the_canonical_form_has_a_bound_only_where_there_is_one():
     [
         ({"at_most": "1/2"}, "less than 1/2"),
         ({"at_most": "0"}, "positive"),
-        ({"at_most": "1/9"}, "one reading of probability"),
+        ({"at_most": "1/9"}, "one reading of the probability"),
+        ({"lost": [0, "1/10"]}, "one reading of the probability"),
+        ({"lost": [0, "9/10"]}, "more than at_most"),
+        ({"lost": [9, "1/10"]}, "lost one"),
         ({"laws": [[[0, "9/10"], [1, "1/10"]]] * 1}, "index|law"),
     ],
 )

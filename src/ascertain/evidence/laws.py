@@ -87,14 +87,9 @@ class LawLevels:
 def tabulate_levels(model: AbstractMachine) -> LawLevels:
     """The tables that evidence and worlds work on.
 
-    Where noise is a bound f, what is predicted counts 1 - f and everything else f: the factor of c against z is then 1
-    where they predict alike, and where they differ (1-f)/f at c's reading, f/(1-f) at z's, and 1 at a third. Its mean
-    is at most 1 under z whatever an error of probability at most f turns into (`docs/evidence.md`).
+    Where noise is a bound, what a reading counts takes the place of its probability (`scores` of the model).
     """
-    laws, bound = model.laws, model.noise_bound
-    if bound is not None:
-        counted = {Fraction(1): Fraction(1), 1 - bound: 1 - bound}
-        laws = tuple(tuple((y, counted.get(p, bound)) for y, p in law) for law in laws)
+    laws = model.scores
     values = tuple(sorted({p for law in laws for _, p in law}, reverse=True))
     number = {p: j for j, p in enumerate(values)}
     level = np.full((len(laws), len(model.readings)), IMPOSSIBLE, dtype=np.int32)
@@ -268,11 +263,14 @@ class LawEvidence(AbstractStateEvidence):
     def some_fit(self, groups: Iterable[Group], start_of: StartOf, bound: Fraction) -> bool:
         left, f = list(groups), self.model.noise_bound
         if f is not None:
-            # Penalties are whole numbers of contradictions: each costs `wrong` instead of `right`.
+            # The least count of contradictions decides; the last level, the lowest, is that of an error.
             number = sum(s.reading is not None and self._possible(s.action) > 1 for s in self._history)
-            right, wrong = (int(self.levels.floor[self.levels.values.index(p)]) if number else 0 for p in (1 - f, f))
-            limit = number * right + least_misfit_count(number, f, bound) * (wrong - right)
-            return any(bool((group.penalty < limit).any()) for group in left) or number == 0
+            limit, error = least_misfit_count(number, f, bound), len(self.levels.values) - 1
+            if number == 0 or any(bool((g.penalty < limit * self.levels.floor[error]).any()) for g in left):
+                return True  # so many errors would have cost more
+            strongest = keep_strongest(left, NUM_TRIED)
+            tried = (g for g in (*strongest, *left) if g.size)
+            return any(bool((self._count_uses(g, start_of).sum(axis=1)[:, error] < limit).any()) for g in tried)
         # One hypothesis that explains the readings is enough, and the one of last time mostly does.
         witness = self._witness
         if witness is not None and any(witness.is_among(group) for group in left):

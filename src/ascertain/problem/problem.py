@@ -47,7 +47,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "task": ("hypotheses", "label", "about", "actions"),
     "reset": ("action", "reading", "to"),
     "safety": ("never",),
-    "noise": ("flip", "at_most", "reads"),
+    "noise": ("flip", "at_most", "lost", "reads"),
     "risk": ("alpha", "beta", "misfit"),
 }
 """The sections of fixed keys; [cost] has the names of actions for keys and [weights] those of states. Formats of models
@@ -178,6 +178,10 @@ def _pose(path: Path, data: dict[str, Any]) -> Problem:
             raise TaskError("[task] hypotheses: beliefs are for hidden models; list states, or give a pattern or a log")
         # No model can be taken as a plant; a network, which describes one, can.
         if isinstance(source, BooleanNetwork) and sections["network"].get("as") == "plant":
+            if words["lost"]:
+                raise TaskError(
+                    "[noise] lost: a bit that is read is 0 or 1; leave it out, or take the network as a machine"
+                )
             # A bit has two readings, for which a bound and an exact flip are the same evidence.
             source = source.plant(words["flip"] or words["at_most"])
             words["flip"] = words["at_most"] = Fraction(0)
@@ -246,6 +250,8 @@ def _words(
         "never": read_names(sections["safety"], "never", "[safety] "),
         "flip": read_probability(noise, "flip", "[noise]"),
         "at_most": read_probability(noise, "at_most", "[noise]"),
+        "lost": read_probability(noise, "lost", "[noise]"),
+        "reads": read_value(noise, "reads", "-", (str,), "[noise] "),
         "alpha": read_probability(risk, "alpha", "[risk]"),
         "beta": read_probability(risk, "beta", "[risk]"),
     }
@@ -253,12 +259,14 @@ def _words(
 
 def _question_plant(plant: BooleanPlant, words: Mapping[str, Any], listed: Task | None) -> AbstractQuestion:
     """The question as an observer wants it: about the plant itself, where it can be put like that."""
-    plain: dict[str, Any] = {k: v for k, v in words.items() if k not in {"reset", "undefined", "flip", "at_most"}}
+    plain: dict[str, Any] = {
+        k: v for k, v in words.items() if k not in {"reset", "undefined", "flip", "at_most", "lost", "reads"}
+    }
     if listed is not None and (words["reset"] is not None or not _is_rule(words)):
         return listed
     if words["reset"] is not None:
         raise TaskError("[reset]: a large Boolean plant is reset by a command that sets and clears its bits; add one")
-    if words["flip"] or words["at_most"]:
+    if words["flip"] or words["at_most"] or words["lost"]:
         raise TaskError("[noise]: a Boolean plant says its noise itself, and its flip may be a bound")
     return pose_plant(plant, **plain)
 

@@ -15,7 +15,7 @@ from ascertain.errors import TaskError, find_name
 from ascertain.model.abstract import AbstractDeterministic, AbstractModel
 from ascertain.model.build import M, complete, forbid_entering, restrict, with_reset
 from ascertain.model.network import BooleanNetwork
-from ascertain.model.noisy import with_bound, with_flip
+from ascertain.model.noisy import with_bound, with_flip, with_losses
 from ascertain.model.tables import AbstractMachine
 from ascertain.rational import Number, rational_field
 from ascertain.task.hypotheses import StateChoice, choose_states, states_after_log, states_matching
@@ -63,6 +63,8 @@ def pose(
     never: Sequence[str] = (),
     flip: Number = 0,
     at_most: Number = 0,
+    lost: Number = 0,
+    reads: str = "-",
     alpha: Number = 0,
     beta: Number = 0,
 ) -> Task:
@@ -72,9 +74,9 @@ def pose(
     can tell. `actions` keeps these only; `undefined` is "forbidden" or "self-loop"; `cost` by action name over
     `default_cost`; `never` lists states that must not be entered; `flip` replaces a reading by another one of the
     same action; with `at_most` that is all that is known: an error has at most this probability, and may be any such
-    reading. A Boolean plant is enumerated, if it is small enough; its flip is its own. So is a Boolean network,
-    which is read without noise. Numbers are exact: integers, Fractions, or texts such as "1/50"; floats are
-    refused.
+    reading; with `lost` besides, any reading may become `reads`, with at most that probability. A Boolean plant is
+    enumerated, if it is small enough; its flip is its own. So is a Boolean network, which is read without noise.
+    Numbers are exact: integers, Fractions, or texts such as "1/50"; floats are refused.
     """
     if not getattr(model, "has_certain_transitions", True):
         raise TaskError("a question about a hidden model is posed with pose_hidden; where its actions lead is random")
@@ -90,6 +92,12 @@ def pose(
         raise TaskError(f"noise: {word} is for a machine without noise; this model says its noise itself")
     if added and bound:
         raise TaskError("noise: flip is exact and at_most a bound; give one of them")
+    losses = rational_field(lost, "lost", TaskError)
+    if losses and not bound:
+        raise TaskError(
+            "noise: lost is a bound beside at_most; add at_most, or, where nothing else is random, leave it out and "
+            'write [observe] silence = "no evidence"'
+        )
     how = partial(prepare, actions=actions, undefined=undefined, reset=reset, never=never)
     before = plant.without_flip()
     exact = how(before.as_machine())
@@ -97,7 +105,7 @@ def pose(
     if added:
         noisy = with_flip(exact, added)
     elif bound:
-        noisy = with_bound(exact, bound)
+        noisy = with_losses(exact, bound, losses, reads) if losses else with_bound(exact, bound)
     state = _states(noisy, exact, hypotheses)
     everywhere = range(noisy.num_states)
     names = resolve_labels(noisy, label, everywhere if about == "current" else state.tolist(), named)
