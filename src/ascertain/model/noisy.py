@@ -182,7 +182,7 @@ def with_losses(machine: AbstractMachine, at_most: Number, lost: Number, reads: 
             kept = {z: p * (1 - loss) for z, p in before.items() if z != silence}
             after = make_law({**kept, silence: 1 - sum(kept.values(), Fraction(0))})
             law[column == y, a] = number.setdefault(after, len(number))
-    skeleton = {**machine.skeleton, "readings": readings}
+    skeleton: dict[str, Any] = {**machine.skeleton, "readings": readings}
     return NoisyMachine(**skeleton, law=law, laws=tuple(number), at_most=f, lost=(silence, loss))
 
 
