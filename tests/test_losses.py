@@ -46,6 +46,7 @@ def worst_laws(machine: NoisyMachine):
     def laws(state: int, action: int) -> list[dict[int, Fraction]]:
         law = machine.law_at(state, action)
         right = machine._predicted(law)
+        assert right is not None
         found = []
         for y in (None, *(y for y, _ in law if y != right)):
             before = {right: Fraction(1)} if y is None else {right: 1 - f, y: f}

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import ascertain_check.claims  # noqa: F401  registers them
 from ascertain.errors import AscertainError, ModelError, TaskError
+from ascertain.evidence.laws import LawEvidence
 from ascertain.evidence.worlds import MachineWorld
 from ascertain.model import NoisyMachine
 from ascertain.model.build import machine_from_transitions
@@ -53,7 +54,7 @@ class NaiveBounded(NaiveWorld):
 
     def probability(self, state, action, reading):
         bound, law = self.model.noise_bound, self.model.reading_law(state, action)
-        if reading is None or len(law) == 1:
+        if reading is None or bound is None or len(law) == 1:
             return super().probability(state, action, reading)
         return 1 - bound if reading == max(law, key=lambda y: law[y]) else bound if reading in law else Fraction(0)
 
@@ -127,6 +128,7 @@ def test_the_even_law_does_not_keep_to_alpha_when_errors_aim():
 def test_the_mean_of_the_factor_is_at_most_one_whatever_an_error_turns_into():
     model = with_bound(dial(), F)
     world = MachineWorld(model, uniform_bank(range(3)), Fraction(1, 4))
+    assert isinstance(world.evidence, LawEvidence)
     levels = world.evidence.levels
     for a in range(model.num_actions):
         for z in range(3):
@@ -212,8 +214,7 @@ def test_an_answer_that_the_even_law_would_give_is_refuted_under_the_bound(tmp_p
     arrows = [(f"s{i}", "look", f"r{i}", f"s{i}") for i in range(11)]
     machine = machine_from_transitions(arrows)
     ends: list[int] = []
-    for word in ("flip", "at_most"):
-        task = pose(machine, alpha="1/1000", **{word: F})
+    for task in (pose(machine, alpha="1/1000", flip=F), pose(machine, alpha="1/1000", at_most=F)):
         observer = start_observer(set_up(task, policy="eager", nominal=None), lambda: uniform_bank(range(11)))
         while isinstance(observer.next(), Act):
             observer = observer.update(0, 4)
