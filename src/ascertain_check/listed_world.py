@@ -12,10 +12,11 @@ none is beaten.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TypeAlias
 
 from ascertain_check.evidence import Bar, Stage, Step, check_effort, common_denominator, need_answer, raise_bar
-from ascertain_check.task import Task
+from ascertain_check.task import Law, Task, predicted
 from ascertain_check.verdicts import Malformed, Refuted
 
 Products: TypeAlias = dict[int, int]
@@ -26,7 +27,7 @@ def check_listed(task: Task, label: str, stage: Stage, steps: list[Step]) -> Non
     """Refuted unless this is the answer that the evidence allows."""
     if label not in task.labels:
         raise Malformed("the label is not one of the task's")
-    scale = common_denominator((p for law in task.laws for _, p in law), "the laws")
+    scale = common_denominator((p for law in score_laws(task) for _, p in law), "the laws")
     check_effort(len(task.hypotheses), stage, steps, scale)
     k = task.labels.index(label)
     world = Filter(task, tabulate(task, scale))
@@ -49,10 +50,32 @@ def beat(products: Products, bar: Bar) -> Products:
 
 
 def tabulate(task: Task, scale: int) -> list[dict[int, int]]:
-    """For every behaviour what is read, with which probability times scale."""
+    """For every behaviour what is read, with which probability, or what that counts, times scale."""
     if not task.noisy:
         return [{y: 1} for y in range(task.num_readings)]
-    return [{y: int(p * scale) for y, p in law} for law in task.laws]
+    return [{y: int(p * scale) for y, p in law} for law in score_laws(task)]
+
+
+def score_laws(task: Task) -> list[Law]:
+    """What each reading counts: its probability where laws are exact. Only ratios at one reading matter.
+
+    Under a bound f what is predicted counts 1 - f and all else f. If readings may be lost too, with l the bound on that
+    and m = (1-f)(1-l), what is predicted counts 1 and all else f/m, but silence (1-m)/(1-f) where it is not predicted.
+    The factor of one state against another has then a mean of at most 1 under the other, whatever errors turn into and
+    losses depend on. Where an action can give one reading only, it counts 1.
+    """
+    f, lost = task.at_most, task.lost
+    if f is None:
+        return task.laws
+    silence, loss = lost or (None, Fraction(0))
+    m = (1 - f) * (1 - loss)
+    right, wrong, silent = (1 - f, f, f) if lost is None else (Fraction(1), f / m, (1 - m) / (1 - f))
+    found: list[Law] = []
+    for law in task.laws:
+        shown = predicted(law, f, lost) if len(law) > 1 else None
+        other = {y: Fraction(1) if len(law) == 1 else silent if y == silence else wrong for y, _ in law}
+        found.append(tuple((y, right if y == shown else other[y]) for y, _ in law))
+    return found
 
 
 class Filter:

@@ -33,6 +33,10 @@ Law: TypeAlias = tuple[tuple[int, Fraction], ...]
 """Readings of positive probability, ascending, with their probabilities."""
 
 
+Lost: TypeAlias = tuple[int, Fraction] | None
+"""The reading that stands for a lost one, and the bound on losing; None: nothing is lost."""
+
+
 @dataclass(frozen=True)
 class Task:
     kind: str
@@ -42,6 +46,11 @@ class Task:
     successor: Table
     behaviour: Table
     laws: list[Law]
+    at_most: Fraction | None
+    """Where noise is a bound: errors have at most this probability given the past, and may be any reading. A law then
+    says what is predicted, its reading of probability 1 - at_most, and what else the action can give."""
+    lost: Lost
+    """With a bound: the reading that stands for a lost one, and the bound on the probability that one is lost."""
     hypotheses: list[Pair]
     cost: list[Fraction]
     alpha: Fraction
@@ -92,7 +101,7 @@ class Task:
 def read_task(value: object) -> Task:
     data = read_object(value, "format version model hypotheses labels cost alpha beta current", "the task")
     read_header(data, "ascertain-task", "the task")
-    kind, readings, successor, behaviour, laws = read_model(data["model"])
+    kind, readings, successor, behaviour, laws, at_most, lost = read_model(data["model"])
     num_states, num_actions = len(successor), len(successor[0])
     labels = read_names(data["labels"], "labels")
     hypotheses = read_hypotheses(data["hypotheses"], num_states, len(labels))
@@ -108,6 +117,8 @@ def read_task(value: object) -> Task:
         successor=successor,
         behaviour=behaviour,
         laws=laws,
+        at_most=at_most,
+        lost=lost,
         hypotheses=hypotheses,
         cost=cost,
         alpha=alpha,
@@ -137,12 +148,13 @@ def read_header(data: Object, name: str, where: str) -> None:
         raise Malformed(f'{where} must have the format "{name}" and the version 1')
 
 
-def read_model(value: object) -> tuple[str, list[str], Table, Table, list[Law]]:
-    """The kind of the model, its readings, its two tables and its laws."""
-    kind = read_object(value, "kind states actions readings successor output? law? laws?", "the model")["kind"]
+def read_model(value: object) -> tuple[str, list[str], Table, Table, list[Law], Fraction | None, Lost]:
+    """The kind of the model, its readings, its two tables, its laws, and the bounds on noise, if any."""
+    every = "kind states actions readings successor output? law? laws? at_most? lost?"
+    kind = read_object(value, every, "the model")["kind"]
     if kind not in ("machine", "noisy"):
         raise Malformed('the kind of the model must be "machine", "noisy", "boolean" or "hidden"')
-    own = "output" if kind == "machine" else "law laws"
+    own = "output" if kind == "machine" else "law laws at_most? lost?"
     data = read_object(value, f"kind states actions readings successor {own}", f"a model of kind {kind!a}")
     num_states = len(read_names(data["states"], "states"))
     num_actions = len(read_names(data["actions"], "actions"))
@@ -156,7 +168,50 @@ def read_model(value: object) -> tuple[str, list[str], Table, Table, list[Law]]:
         behaviour = read_table(data["law"], num_states, num_actions, len(laws), "law")
     if [[x is None for x in row] for row in successor] != [[x is None for x in row] for row in behaviour]:
         raise Malformed("an action must have both a successor and a reading in a state, or neither")
-    return str(kind), readings, successor, behaviour, laws
+    if "lost" in data and "at_most" not in data:
+        raise Malformed("lost is a bound beside at_most, which is missing")
+    lost = read_lost(data["lost"], len(readings)) if "lost" in data else None
+    at_most = read_bound(data["at_most"], lost, behaviour, laws) if "at_most" in data else None
+    return str(kind), readings, successor, behaviour, laws, at_most, lost
+
+
+def read_lost(value: object, num_readings: int) -> tuple[int, Fraction]:
+    reading, bound = read_list(value, "lost", 2)
+    return read_index(reading, num_readings, "the reading that stands for a lost one"), read_risk(bound, "lost")
+
+
+def read_bound(value: object, lost: Lost, behaviour: Table, laws: list[Law]) -> Fraction:
+    """A bound on noise, after checking that each law predicts one reading, and that an action can give the same in
+    every state: otherwise one state would rule out what is an error in another."""
+    bound = read_rational(value, "at_most")
+    if not 0 < bound < Fraction(1, 2):
+        raise Malformed("at_most must be positive and less than 1/2")
+    if lost is not None and not (lost[1] and (1 - bound) * (1 - lost[1]) > bound):
+        raise Malformed("lost must be positive, and (1 - at_most) (1 - lost) more than at_most")
+    for a in range(len(behaviour[0])):
+        used = [laws[k] for k in {row[a] for row in behaviour} if k is not None]
+        if len({tuple(y for y, _ in law) for law in used}) > 1:
+            raise Malformed("with at_most an action can give the same readings in every state")
+        for law in used:
+            predicted(law, bound, lost)
+    return bound
+
+
+def predicted(law: Law, bound: Fraction, lost: Lost) -> int:
+    """What a law says is right: its only reading, or the one of the probability that what is right has."""
+    if len(law) == 1:
+        return law[0][0]
+    silence, loss = lost or (None, Fraction(0))
+    right = [y for y, p in law if p == (1 - bound * (1 - loss) if y == silence else (1 - bound) * (1 - loss))]
+    if len(right) != 1:
+        raise Malformed("with at_most a law has one reading of the probability that what is right has")
+    return right[0]
+
+
+def need_exact_laws(task: Task) -> None:
+    """Refuse what is computed from laws where they are no more than a bound."""
+    if task.at_most is not None:
+        raise Malformed("the task bounds its noise; this claim is about exact laws")
 
 
 def read_table(value: object, num_states: int, num_actions: int, bound: int, where: str) -> Table:

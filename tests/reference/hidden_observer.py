@@ -40,12 +40,12 @@ def naive_trigger(model: HiddenModel, nominal: Belief, steps: tuple[Step, ...]) 
     """T by its definition, the least over the cases of the doubted actions; None where that is infinite."""
     values: list[Fraction | None] = []
     for ran in product((True, False), repeat=sum(not step.certain for step in steps)):
-        values.append(_trigger_of_case(model, nominal, steps, ran))
+        values.append(trigger_of_case(model, nominal, steps, ran))
     finite = [value for value in values if value is not None]
     return min(finite) if finite else None
 
 
-def _trigger_of_case(
+def trigger_of_case(
     model: HiddenModel, nominal: Belief, steps: tuple[Step, ...], ran: tuple[bool, ...]
 ) -> Fraction | None:
     products = [Fraction(1)] * len(MIXTURE)

@@ -147,6 +147,21 @@ class BooleanWorld(AbstractStateWorld):
             return True
         return super().may_be_in(test)
 
+    def misfits(self, gamma: Fraction) -> bool:
+        if self._left is not None or self._stands_still:
+            return super().misfits(gamma)
+        # Some witness mostly explains the readings. If none does, all that is left is listed, and who does joins them.
+        if self.evidence.some_fit(self._witnesses, self._state_of, 1 / gamma):
+            return False
+        empty = True
+        for part in self._blocks():
+            empty = empty and not part.size
+            if self.evidence.some_fit([part], self._state_of, 1 / gamma):
+                fresh = keep_strongest([part], FEW_WITNESSES)
+                self._witnesses = keep_strongest([*self._witnesses, *fresh], MAX_WITNESSES)
+                return False
+        return not empty
+
     def _expect_left(self) -> float:
         """How many states would be left if each contradicted every other reading, as states drawn at random do."""
         number = sum(step.reading is not None for step in self.history)

@@ -70,6 +70,7 @@ class EvenEvidence(AbstractFlipEvidence):
         if not step.certain:
             self._scale *= self.doubts.ran.denominator
         if step.reading is not None:
+            self._num_readings += 1
             self._threshold = self._find_threshold()
         self._steps.append(step)
         self._thresholds.append(self._threshold)

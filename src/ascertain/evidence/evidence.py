@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, final
@@ -35,6 +35,7 @@ import numpy as np
 
 from ascertain.errors import TaskError
 from ascertain.evidence.groups import Group, double_group, start_group
+from ascertain.evidence.misfit import least_misfit_count
 from ascertain.kernels.evidence.worlds import MISSING, Steps, filter_states
 from ascertain.kernels.model.boolean import ONE, run_states
 from ascertain.model.boolean import BooleanPlant
@@ -159,6 +160,10 @@ class AbstractStateEvidence(AbstractEvidence):
         return self._current[self._unbeaten]
 
     @abstractmethod
+    def some_fit(self, groups: Iterable[Group], start_of: StartOf, bound: Fraction) -> bool:
+        """Whether a hypothesis of these groups explains the readings: its G (`misfit.py`) has not reached the bound."""
+
+    @abstractmethod
     def filter(self, group: Group, step: Step, start_of: StartOf, keep_all: bool = False) -> list[Group]:
         """The group after the step that was taken last, two of them after a doubted one; every hypothesis allows it.
 
@@ -189,6 +194,8 @@ class AbstractFlipEvidence(AbstractStateEvidence):
     _scale: int
     """What the weights in `_terms` are multiplied by."""
     _threshold: int
+    _num_readings: int = 0
+    """How many readings were scored."""
 
     @abstractmethod
     def _terms(self) -> Iterator[tuple[int, int]]:
@@ -205,6 +212,13 @@ class AbstractFlipEvidence(AbstractStateEvidence):
     def strongest(self) -> list[Group]:
         """The states of least count that are not beaten, where the evidence follows them anyway; otherwise none."""
         return []
+
+    def some_fit(self, groups: Iterable[Group], start_of: StartOf, bound: Fraction) -> bool:
+        del start_of  # counts say it
+        if not self.plant.flip:
+            return True  # what is left contradicts nothing, or nothing can be compared
+        limit = least_misfit_count(self._num_readings, self.plant.flip, bound)
+        return any(bool((group.penalty < limit).any()) for group in groups)
 
     def filter(self, group: Group, step: Step, start_of: StartOf, keep_all: bool = False) -> list[Group]:
         del start_of  # counts are exact, so that nothing is computed again
@@ -273,6 +287,7 @@ class FlipEvidence(AbstractFlipEvidence):
             self._current = moved
             if step.reading is None:
                 return  # nothing was scored, so that the threshold is what it was
+            self._num_readings += 1
             self._score += (moved >> np.uint64(plant.tap[step.action])) & ONE != step.reading
         self._threshold = self._find_threshold()
         self._unbeaten &= self._score < self._threshold

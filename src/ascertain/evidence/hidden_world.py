@@ -11,7 +11,7 @@ is the belief that is certain of that state; n and above are the other beliefs t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
 from typing import final
@@ -23,6 +23,7 @@ from ascertain.evidence.beliefs import BeliefEvidence, Case, IntegerModel, advan
 from ascertain.evidence.evidence import Doubts, Step
 from ascertain.evidence.groups import Group
 from ascertain.evidence.labelling import Labelling
+from ascertain.evidence.misfit import Tally
 from ascertain.evidence.worlds import AbstractWorld
 from ascertain.model.hidden import Belief, HiddenModel, certain, make_belief
 from ascertain.task.bank import Bank
@@ -57,15 +58,21 @@ class HiddenWorld(AbstractWorld):
         evidence = BeliefEvidence(self.table, beliefs, bank, alpha, doubts)
         super().__init__(model, evidence, labels)
         self.beliefs = tuple(beliefs)
+        self._num_possible: dict[Action, int] = {}
+        """How many readings an action can give."""
         self._restart()
 
     def _restart(self) -> None:
         self._cases = [Case(h, (), weights) for h, weights in enumerate(scale_beliefs(self.beliefs))]
+        self._tallies = {(case.hypothesis, case.ran): Tally() for case in self._cases}
+        """G of every case that is left."""
 
     def _advance(self, step: Step) -> None:
         self.world_steps += len(self._cases)
         after = advance(self.table, self._cases, step, self.evidence.cases)
+        before = {(case.hypothesis, case.ran): case.likelihood for case in self._cases}
         self._cases = [case for case in after if not self.evidence.beats(case.likelihood)]
+        self._tallies = {(case.hypothesis, case.ran): self._tally(case, step, before) for case in self._cases}
         # Only ratios of likelihoods count, so a factor that all weights share is taken out; without that the integers
         # would grow by the length of a denominator at every reading.
         followed = (*self._cases, *self.evidence.cases)
@@ -74,6 +81,22 @@ class HiddenWorld(AbstractWorld):
             self.evidence.shrink(common)
             known = {(case.hypothesis, case.ran): case for case in self.evidence.cases}
             self._cases = [known.get((c.hypothesis, c.ran)) or divide(c, common) for c in self._cases]
+
+    def _tally(self, case: Case, step: Step, before: Mapping[tuple[int, tuple[bool, ...]], int]) -> Tally:
+        """G of a case after a step; `before` holds the likelihoods from before, by case."""
+        key = case.hypothesis, case.ran if step.certain else case.ran[:-1]
+        tally = self._tallies[key] if step.certain else self._tallies[key].copy()
+        if step.reading is not None:
+            chance = Fraction(case.likelihood, before[key] * self.table.scale[step.action])
+            if step.action not in self._num_possible:
+                self._num_possible[step.action] = len(self.model.possible_readings(step.action))
+            tally.add(1 / (chance * self._num_possible[step.action]))
+        return tally
+
+    def misfits(self, gamma: Fraction) -> bool:
+        if self._stands_still or not self._tallies:
+            return False
+        return all(tally.reaches(1 / gamma) for tally in self._tallies.values())
 
     def _blocks(self) -> Iterator[Group]:
         placed = sorted(enumerate(self._cases), key=lambda pair: (pair[1].ran, pair[1].hypothesis))

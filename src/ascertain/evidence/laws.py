@@ -20,6 +20,7 @@ So a world drops exactly the states that the rule drops.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -30,7 +31,8 @@ import numpy as np
 
 from ascertain.errors import TaskError
 from ascertain.evidence.evidence import NEVER, AbstractStateEvidence, Doubts, StartOf, Step
-from ascertain.evidence.groups import Group, double_group
+from ascertain.evidence.groups import Group, double_group, keep_strongest
+from ascertain.evidence.misfit import Tally, least_misfit_count
 from ascertain.kernels.evidence.worlds import filter_laws
 from ascertain.model.tables import AbstractMachine
 from ascertain.task.bank import Bank
@@ -41,6 +43,8 @@ UNIT = 1 << 32
 rationals must decide; and NEVER is 2^30 nats, more than any run gathers."""
 IMPOSSIBLE = -1
 """In a table of levels: the law never gives this reading."""
+NUM_TRIED = 1 << 6
+"""Hypotheses, the strongest, that are asked first whether one explains the readings: one of them nearly always does."""
 _DIGITS = Context(prec=80)
 """80 decimal digits: in units, the logarithm of a number of a thousand digits has 14 of them before the point."""
 _MARGIN = Decimal("1e-40")
@@ -81,11 +85,15 @@ class LawLevels:
 
 
 def tabulate_levels(model: AbstractMachine) -> LawLevels:
-    """The tables that evidence and worlds work on."""
-    values = tuple(sorted({p for law in model.laws for _, p in law}, reverse=True))
+    """The tables that evidence and worlds work on.
+
+    Where noise is a bound, what a reading counts takes the place of its probability (`scores` of the model).
+    """
+    laws = model.scores
+    values = tuple(sorted({p for law in laws for _, p in law}, reverse=True))
     number = {p: j for j, p in enumerate(values)}
-    level = np.full((len(model.laws), len(model.readings)), IMPOSSIBLE, dtype=np.int32)
-    for k, law in enumerate(model.laws):
+    level = np.full((len(laws), len(model.readings)), IMPOSSIBLE, dtype=np.int32)
+    for k, law in enumerate(laws):
         for y, p in law:
             level[k, y] = number[p]
     # A probability is at most 1, so what it costs is at least 0, however little that is.
@@ -93,6 +101,21 @@ def tabulate_levels(model: AbstractMachine) -> LawLevels:
     floor = np.array([low for low, _ in bounds], dtype=np.int64)
     ceiling = np.array([high for _, high in bounds], dtype=np.int64)
     return LawLevels(model.successor, model.behaviour, level, values, floor, ceiling)
+
+
+@final
+@dataclass
+class _Witness:
+    """A hypothesis that explained the readings after `seen` steps, the state that it was in then, and its G."""
+
+    hypothesis: int
+    ran: tuple[bool, ...]
+    state: State
+    tally: Tally
+    seen: int
+
+    def is_among(self, group: Group) -> bool:
+        return group.ran == self.ran and bool((group.hypothesis == self.hypothesis).any())
 
 
 @final
@@ -119,6 +142,8 @@ class LawEvidence(AbstractStateEvidence):
         self._risk = log_bounds(1 / self.alpha) if self.alpha else (NEVER, NEVER)
         self._history: list[Step] = []
         self._num_readings = 0
+        self._num_possible: dict[Action, int] = {}
+        self._witness: _Witness | None = None
         self._weigh()
 
     def afresh(self, bank: Bank) -> LawEvidence:
@@ -205,24 +230,79 @@ class LawEvidence(AbstractStateEvidence):
         """Drop those of the unclear hypotheses that exact rationals beat; equal ones are compared once."""
         if not unclear.size:
             return group
-        uses, where = np.unique(self._count_uses(group.only(unclear), start_of), axis=0, return_inverse=True)
+        used = self._count_uses(group.only(unclear), start_of).sum(axis=1)
+        uses, where = np.unique(used, axis=0, return_inverse=True)
         beaten = np.array([self.beats(row) for row in uses], dtype=np.bool_)
         kept = np.ones(group.size, dtype=np.bool_)
         kept[unclear] = ~beaten[where.reshape(-1)]
         return group.only(kept)
 
     def _count_uses(self, group: Group, start_of: StartOf) -> LongArray:
-        """How often each hypothesis has used each level, from the history."""
-        levels = self.levels
-        uses = np.zeros((group.size, len(levels.values)), dtype=np.int64)
+        """How often each hypothesis has used each level, by how many readings the action can give, from the history."""
+        levels, sizes = self.levels, self._sizes()
+        uses = np.zeros((group.size, len(sizes), len(levels.values)), dtype=np.int64)
         state = start_of(group.hypothesis)
         ran = iter(group.ran)
         for step in self._history:
             if step.reading is not None:
-                uses[np.arange(group.size), levels.level[levels.law[state, step.action], step.reading]] += 1
+                level = levels.level[levels.law[state, step.action], step.reading]
+                uses[np.arange(group.size), sizes.index(self._possible(step.action)), level] += 1
             if step.certain or next(ran):
                 state = levels.successor[state, step.action].astype(np.uint64)
         return uses
+
+    def _possible(self, action: Action) -> int:
+        """How many readings the action can give."""
+        if action not in self._num_possible:
+            self._num_possible[action] = len(self.model.possible_readings(action))
+        return self._num_possible[action]
+
+    def _sizes(self) -> list[int]:
+        return sorted({self._possible(step.action) for step in self._history if step.reading is not None} or {1})
+
+    def some_fit(self, groups: Iterable[Group], start_of: StartOf, bound: Fraction) -> bool:
+        left, f = list(groups), self.model.noise_bound
+        if f is not None:
+            # The least count of contradictions decides; the last level, the lowest, is that of an error.
+            number = sum(s.reading is not None and self._possible(s.action) > 1 for s in self._history)
+            limit, error = least_misfit_count(number, f, bound), len(self.levels.values) - 1
+            if number == 0 or any(bool((g.penalty < limit * self.levels.floor[error]).any()) for g in left):
+                return True  # so many errors would have cost more
+            strongest = keep_strongest(left, NUM_TRIED)
+            tried = (g for g in (*strongest, *left) if g.size)
+            return any(bool((self._count_uses(g, start_of).sum(axis=1)[:, error] < limit).any()) for g in tried)
+        # One hypothesis that explains the readings is enough, and the one of last time mostly does.
+        witness = self._witness
+        if witness is not None and any(witness.is_among(group) for group in left):
+            self._follow(witness)
+            if not witness.tally.reaches(bound):
+                return True
+        strongest = keep_strongest(left, NUM_TRIED)
+        return any(self._find_witness(group, start_of, bound) for group in (*strongest, *left) if group.size)
+
+    def _follow(self, witness: _Witness) -> None:
+        levels = self.levels
+        for step in self._history[witness.seen :]:  # all are certain: after a doubted one `ran` would be another
+            if step.reading is not None:
+                law = levels.law[witness.state, step.action]
+                chance = levels.values[int(levels.level[law, step.reading])]
+                witness.tally.add(1 / (chance * self._possible(step.action)))
+            witness.state = int(levels.successor[witness.state, step.action])
+        witness.seen = len(self._history)
+
+    def _find_witness(self, group: Group, start_of: StartOf, bound: Fraction) -> bool:
+        """Whether a hypothesis of the group explains the readings; it is the witness from now on."""
+        uses = self._count_uses(group, start_of)
+        flat, first = np.unique(uses.reshape(group.size, -1), axis=0, return_index=True)
+        for row, i in zip(flat.reshape(-1, *uses.shape[1:]), first.tolist(), strict=True):
+            tally = Tally()
+            for at, times in zip(np.argwhere(row).tolist(), row[row > 0].tolist(), strict=True):
+                tally.add(1 / (self.levels.values[at[1]] * self._sizes()[at[0]]), times)
+            if not tally.reaches(bound):
+                seen = len(self._history)
+                self._witness = _Witness(int(group.hypothesis[i]), group.ran, int(group.current[i]), tally, seen)
+                return True
+        return False
 
     @property
     def vanished(self) -> bool:

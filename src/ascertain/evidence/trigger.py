@@ -25,12 +25,11 @@ from typing import Generic, TypeVar, final
 from ascertain.errors import TaskError
 from ascertain.evidence.beliefs import IntegerModel, Weights, scale_beliefs
 from ascertain.evidence.evidence import Doubts, Step
+from ascertain.evidence.misfit import MIXTURE
 from ascertain.model.abstract import AbstractDeterministic, AbstractModel
 from ascertain.model.hidden import Belief, HiddenModel
 from ascertain.types import UNDEFINED, Action, Reading, State
 
-MIXTURE = (Fraction(1, 16), Fraction(1, 8), Fraction(1, 4), Fraction(1, 2), Fraction(1))
-"""From a plant that is slightly off to one that ignores the nominal altogether; what is in between costs a factor 2."""
 REJECTION = Fraction(1, 1000)
 """The default beta_nom: a true nominal is rejected in one run of a thousand."""
 _CLOSE = 1e-6

@@ -183,6 +183,13 @@ class AbstractWorld(ABC):
         """How many hypotheses of another label are not beaten; a doubted action counts both its cases."""
         return sum(int(np.count_nonzero(self.codes(group) != label)) for group in self._blocks())
 
+    @abstractmethod
+    def misfits(self, gamma: Fraction) -> bool:
+        """Whether none of the hypotheses that are left explains the readings, at that risk of a false alarm.
+
+        False where nothing is left or the world has given up: the verdict says so.
+        """
+
     def glance(self, label: int) -> Glance:
         """The rivals of a label, for people to watch: as far as they are known without a search."""
         strongest = self.strongest_rival(label)
@@ -272,6 +279,12 @@ class AbstractStateWorld(AbstractWorld):
             raise TaskError(f"state {state} is not one of the model's; they are 0 .. {self.model.num_states - 1}")
         groups = self.evidence.run_alone(state, self.history[: self._num_scored])
         return min(self.evidence.nats(int(group.penalty[0])) for group in groups)
+
+    def misfits(self, gamma: Fraction) -> bool:
+        if self._stands_still:
+            return False
+        left = [group for group in self._blocks() if group.size]
+        return bool(left) and not self.evidence.some_fit(left, self._state_of, 1 / gamma)
 
     def _filter(self, groups: list[Group], step: Step) -> list[Group]:
         """What is left of groups after a step that the evidence has taken."""

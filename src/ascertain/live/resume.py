@@ -156,6 +156,15 @@ def committed_probing(records: Sequence[Record], question: AbstractQuestion) -> 
     return rule.name if rule is not None and rule.serves(question) else None
 
 
+def committed_misfit(records: Sequence[Record]) -> str | None:
+    """The risk of a false alarm that a run was begun with, "0" where it was begun without; None: nothing was begun."""
+    settings = records[0].get("settings") if records else None
+    if not isinstance(settings, dict):
+        return None
+    misfit = cast("Record", settings).get("misfit", "0")
+    return misfit if isinstance(misfit, str) else None
+
+
 def _check_commitment(journal: Journal, first: Record, commitment: Mapping[str, Any]) -> None:
     """The first record is what would be committed to now."""
     if first == commitment:

@@ -89,6 +89,8 @@ class _Session:
         if action not in self.known:
             model = self.observer.settings.model
             self.known[action] = {model.readings[y]: y for y in model.possible_readings(action)}
+            if (silence := self.observer.settings.silence) is not None:  # whoever keeps silent, at any action
+                self.known[action][model.readings[silence]] = silence
         return self.known[action]
 
     def ask(self, action: Action) -> None:
@@ -114,8 +116,10 @@ class _Session:
         self.met.extend((self.observer.counters.actions + 1, heard.outcome) for _ in heard.faults)
         match heard.outcome:
             case "reading" | "missing":
-                self.recorder.reading(action, heard.reading)
-                self.observer = self.observer.update(action, heard.reading)
+                # What is no evidence is recorded as missing too, so that the certificate rests on what the answer does.
+                reading = None if heard.reading == self.observer.settings.silence else heard.reading
+                self.recorder.reading(action, reading)
+                self.observer = self.observer.update(action, reading)
             case "outside":
                 self.recorder.outside(action, heard.text)
                 self.observer = self.observer.outside(action, heard.text)

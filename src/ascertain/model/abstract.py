@@ -89,6 +89,11 @@ class AbstractModel(Shown, ABC):
         """Whether something in this model is random."""
 
     @property
+    def noise_bound(self) -> Fraction | None:
+        """Where noise is known by a bound alone: any error has at most this probability given the past; else None."""
+        return None
+
+    @property
     @abstractmethod
     def is_total(self) -> bool:
         """Whether every action is defined in every state."""

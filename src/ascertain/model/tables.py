@@ -76,6 +76,11 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
         """The number of the behaviour that always gives this reading, and the fields that must grow to have it."""
 
     @property
+    def scores(self) -> tuple[Law, ...]:
+        """What each reading counts in evidence, by number of its law: its probability, where the laws are exact."""
+        return self.laws
+
+    @property
     def is_noisy(self) -> bool:
         return any(len(law) > 1 for law in self.laws)
 

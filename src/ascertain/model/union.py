@@ -22,6 +22,8 @@ def union(machines: Mapping[str, AbstractMachine]) -> AbstractMachine:
     if not machines:
         raise ModelError("a union needs at least one machine; it was given none")
     parts = list(machines.values())
+    if any(m.noise_bound is not None for m in parts):
+        raise ModelError("a union is made before its noise is bounded; join the machines first")
     column = number_names(a for m in parts for a in m.actions)
     reading = number_names(y for m in parts for y in m.readings)
     successor = np.full((sum(m.num_states for m in parts), len(column)), UNDEFINED, dtype=np.int32)

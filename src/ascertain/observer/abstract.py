@@ -30,6 +30,16 @@ class AbstractSettings(Protocol):
     def alpha(self) -> Fraction: ...
 
     @property
+    def misfit(self) -> Fraction:
+        """The risk of a false alarm that no state explains the readings; 0 where nothing looks for it."""
+        ...
+
+    @property
+    def silence(self) -> Reading | None:
+        """The reading that is taken as missing; None where there is none."""
+        ...
+
+    @property
     def policy(self) -> str: ...
 
     def shown(self) -> Mapping[str, object]:

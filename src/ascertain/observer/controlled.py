@@ -75,6 +75,16 @@ class ControllerSettings(Shown):
         return {"wrong": wrong, "abstain": abstain, "cost": cost}
 
     @property
+    def misfit(self) -> Fraction:
+        """None: a policy follows no evidence, and its risk was computed beforehand."""
+        return Fraction(0)
+
+    @property
+    def silence(self) -> Reading | None:
+        """None: a policy follows whatever is read."""
+        return None
+
+    @property
     def model(self) -> AbstractModel:
         return self.question.model
 

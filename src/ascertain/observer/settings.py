@@ -18,7 +18,7 @@ from ascertain.observer.probing import find_rule
 from ascertain.task.bank import Bank, EvenBank
 from ascertain.task.canonical import task_hash
 from ascertain.task.question import AbstractQuestion
-from ascertain.types import Action, State
+from ascertain.types import Action, Reading, State
 
 PolicyName: TypeAlias = Literal["readwise", "eager", "staged", "reuse", "incremental"]
 """When the fallback begins and on what it is scored: see `stages.py`."""
@@ -53,6 +53,11 @@ class ObserverSettings(Shown):
     """The part of alpha that the nominal stage may spend."""
     rejection: Fraction = REJECTION
     """beta_nom: the nominal is formally rejected when the trigger reaches its inverse."""
+    misfit: Fraction = Fraction(0)
+    """gamma: the run abstains when none of the states that are not beaten explains the readings, at this risk of a
+    false alarm; 0: nothing looks for it. Problems set 1/1000 where they say nothing (`pose_observer`)."""
+    silence: Reading | None = None
+    """The reading that stands for no answer, where none may rest on it: it is taken as missing; None: there is none."""
     doubts: Doubts = field(default_factory=Doubts)
     probing: str = "round-robin"
     """The name of the probing rule."""
@@ -60,7 +65,7 @@ class ObserverSettings(Shown):
     """How often each action may be used; those not named, as often as the budget allows."""
 
     def __post_init__(self) -> None:
-        for name in ("alpha", "threshold", "nominal_share", "rejection"):
+        for name in ("alpha", "threshold", "nominal_share", "rejection", "misfit"):
             object.__setattr__(self, name, Fraction(getattr(self, name)))
         object.__setattr__(self, "limits", dict(self.limits))
         if self.policy not in POLICIES:
@@ -85,6 +90,13 @@ class ObserverSettings(Shown):
         for name, value in (("nominal_share", self.nominal_share), ("rejection", self.rejection)):
             if not 0 < value < 1:
                 raise TaskError(f"{name} is {value}; a number inside (0, 1) is needed")
+        if not 0 <= self.misfit < 1:
+            raise TaskError(f"misfit is {self.misfit}; a probability in [0, 1) is needed, 0 to turn it off")
+        if self.silence is not None and (self.model.is_noisy or not 0 <= self.silence < len(self.model.readings)):
+            raise TaskError(
+                "silence that is no evidence is a reading of a model without noise: with noise, how often a state "
+                "keeps silent would have to be left out of its law too"
+            )
         for action, limit in self.limits.items():
             if action not in self.question.actions or limit < 0:
                 raise TaskError(f"limits: action {action} at most {limit} times: it must be one of the question's")
@@ -147,6 +159,8 @@ class ObserverSettings(Shown):
             "doubts": [self.doubts.limit, str(self.doubts.ran)],
             "probing": self.probing,
             "limits": [[action, limit] for action, limit in sorted(self.limits.items())],
-            # Left out where it is not given, as in version 0.1.0: its runs are resumed.
+            # Left out where they are not given, as in version 0.1.0: its runs are resumed.
+            **({"misfit": str(self.misfit)} if self.misfit else {}),
+            **({} if self.silence is None else {"silence": self.silence}),
             **({} if self.nominal_budget is None else {"nominal_budget": self.nominal_budget}),
         }

@@ -139,7 +139,7 @@ class Observer(Shown):
 
     def update(self, action: Action, reading: Reading | None) -> Observer:
         """The action was done and this was read; None when the reading is missing, whatever it would have been."""
-        return self._take(Step(action, reading))
+        return self._take(Step(action, None if reading == self.settings.silence else reading))
 
     def doubt(self, action: Action) -> Observer:
         """The action may have been done or not, and nothing was read."""

@@ -50,6 +50,8 @@ SwitchReason: TypeAlias = Literal["eager", "trigger", "rejection", "exhausted", 
 """Why a fallback began: at once; the trigger exceeded 1 + lambda; formal rejection; the nominal stage has used up its
 budget; the nominal cannot have shown what was read, or it beat all there is; no action is allowed on the nominal. And
 "shell": more of its bank was computed."""
+NO_MODEL = "no model explains the readings"
+"""Why a run abstains on a misfit."""
 NOMINAL, FALLBACK, MIXTURE = "nominal", "fallback", "mixture"
 """The names of the shares of alpha."""
 
@@ -168,6 +170,9 @@ class Stages:
 
     def _settle(self) -> None:
         """Answer, change the stage, abstain or go on, as things stand after a step."""
+        if self._misfits():
+            self.verdict = Abstained(NO_MODEL)
+            return
         verdict = self._mixture_verdict() if self.settings.mixes else self.world.verdict()
         why = self._why_switch(verdict)
         if why is not None and not self._budget_spent:
@@ -180,11 +185,21 @@ class Stages:
                 verdict = Abstained("no action is allowed: each is used up, or forbidden where the plant may be")
         if verdict is None and (left := self._stalemates.find(self.world, self.guard)) is not None:
             verdict = Abstained(f"nothing that is allowed tells apart what is left: {join_labels(left)}")
+        if isinstance(verdict, Certified) and self._misfits():  # what was just compiled may have beaten what fitted
+            verdict = Abstained(NO_MODEL)
         if isinstance(verdict, Certified):
             self._accept(verdict.label)
         elif isinstance(verdict, Abstained) and is_none_of_these(self.settings.question, self.steps):
             verdict = NoneOfThese(write_witness(self.settings.model, self.steps))
         self.verdict = verdict
+
+    def _misfits(self) -> bool:
+        """Whether nothing that is left explains the readings; stages that score by themselves have shares of gamma."""
+        settings = self.settings
+        part = Fraction(1)
+        if not (settings.mixes or settings.policy == "eager"):
+            part = settings.nominal_share if self.stage == "nominal" else 1 - settings.nominal_share
+        return settings.misfit > 0 and self.world.misfits(part * settings.misfit)
 
     @property
     def _budget_spent(self) -> bool:

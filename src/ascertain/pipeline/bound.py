@@ -51,6 +51,7 @@ from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.rational import rational_field
 from ascertain.search.exact import solve
 from ascertain.task.plant_task import PlantTask
+from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task
 from ascertain_check import Verdict
 
@@ -291,8 +292,19 @@ def choose_question(problem: Problem) -> Task | PlantTask:
     return problem.task
 
 
+def require_exact_laws(question: AbstractQuestion) -> None:
+    """Refuse a question whose noise is a bound."""
+    if question.model.noise_bound is not None:
+        raise TaskError(
+            "[noise] at_most: bounds and their policies are computed for exact laws, and a policy's risk under one law "
+            "is not its risk under every noise below a bound; write flip instead, or observe with evidence, which "
+            "holds for both"
+        )
+
+
 def _check_risks(question: Task | PlantTask) -> None:
     """With noise both risks must be positive: certainty has no bound."""
+    require_exact_laws(question)
     for name, risk in (("alpha", question.alpha), ("beta", question.beta)):
         if question.model.is_noisy and risk == 0:
             raise TaskError(

@@ -28,7 +28,7 @@ from ascertain.live.deadline import Deadline, as_deadline
 from ascertain.live.faults import FaultPolicy, Heard, fault_kind
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
-from ascertain.live.resume import Resumed, begin_controlled, begin_run, committed_probing
+from ascertain.live.resume import Resumed, begin_controlled, begin_run, committed_misfit, committed_probing
 from ascertain.live.session import Run, resume_plant, run_session
 from ascertain.live.speculation import SpeculativeBank
 from ascertain.observer.abstract import AbstractObserver
@@ -75,6 +75,8 @@ class Moment:
     view: View
 
 
+_SILENT = {"reading": "silence, no evidence"}
+"""How a reading is shown that is taken as missing."""
 Watch: TypeAlias = Callable[[Moment], None]
 
 
@@ -150,6 +152,7 @@ class Observed(Shown):
             "actions": counters.actions,
             "cost": fraction_text(counters.cost),
             "alpha": fraction_text(observer.settings.alpha),
+            "misfit": fraction_text(observer.settings.misfit),
             "policy": observer.settings.policy,
             "controller": None if self.control is None else self.control.facts(),
             "stage": observer.stage,
@@ -267,6 +270,7 @@ def observe(
                 operation=operation,
                 policy=_evidence_policy(policy),
                 alpha=alpha,
+                misfit=None if posed.misfit is not None or resumed is None else committed_misfit(resumed.records),
                 probing=probing or posed.observe.probing or committed,
                 budget=budget,
                 shells=shells,
@@ -420,7 +424,8 @@ def _look(observer: AbstractObserver, heard: Heard | None) -> Moment:
     if heard.outcome in ("failure", "cut short"):
         return Moment(f"the plant: {heard.faults[0]}", observer.view)
     model, last = observer.settings.model, observer.transcript[-1]
-    result = model.readings[last.reading] if last.reading is not None else heard.text or heard.outcome
+    read = None if last.reading is None else model.readings[last.reading]
+    result = read or heard.text or _SILENT.get(heard.outcome, heard.outcome)
     return Moment(f"{model.actions[last.action]} -> {result}", observer.view)
 
 

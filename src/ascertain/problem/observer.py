@@ -11,6 +11,7 @@ from ascertain.bank.shells import KeptShells
 from ascertain.bank.weights import DEFAULT, WEIGHTINGS
 from ascertain.errors import TaskError, find_name
 from ascertain.evidence.evidence import Doubts
+from ascertain.evidence.misfit import MISFIT
 from ascertain.observer.banks import MakeBank, OperationBank, list_hypotheses, spread_evenly
 from ascertain.observer.pricing import SHARES, THRESHOLDS, PolicyChoice, choose_policy
 from ascertain.observer.probing import default_probing
@@ -20,7 +21,7 @@ from ascertain.problem.problem import Problem, as_problem
 from ascertain.problem.truth import end_of_run
 from ascertain.rational import rational_field
 from ascertain.task.question import AbstractQuestion
-from ascertain.types import Action, State
+from ascertain.types import Action, Reading, State
 
 
 def pose_observer(
@@ -30,6 +31,7 @@ def pose_observer(
     operation: Operation | None = None,
     policy: PolicyName | None = None,
     alpha: Fraction | int | str | None = None,
+    misfit: Fraction | int | str | None = None,
     probing: str | None = None,
     budget: int | None = None,
     threshold: Fraction | int | str | None = None,
@@ -61,6 +63,8 @@ def pose_observer(
         nominal_budget=section.nominal_budget,
         nominal_share=section.nominal_share or ObserverSettings.nominal_share,
         rejection=section.rejection,
+        misfit=_misfit(problem, question, misfit),
+        silence=_silence(problem, question),
         doubts=Doubts(section.doublings),
         probing=probing or section.probing or default_probing(question),
         limits=find_limits(problem, question),
@@ -114,6 +118,23 @@ def _nominal(
     if name is not None:
         return question.candidate_named(name, "nominal" if given else f"{problem.path}: [observe] nominal")
     return None if operation is None else end_of_run(operation, (), trust=False)
+
+
+def _misfit(problem: Problem, question: AbstractQuestion, given: Fraction | int | str | None) -> Fraction:
+    """gamma as given, as the file says, or the default; without noise, 0: there the readings themselves contradict."""
+    if not question.model.is_noisy:
+        return Fraction(0)
+    if given is not None:
+        return rational_field(given, "misfit", TaskError)
+    return MISFIT if problem.misfit is None else problem.misfit
+
+
+def _silence(problem: Problem, question: AbstractQuestion) -> Reading | None:
+    """The reading that is no evidence, where the file says that silence is none."""
+    if problem.observe.silence == "evidence":
+        return None
+    where = f"{problem.path}: [noise] reads, the reading that stands for no answer"
+    return find_name(problem.silence, question.model.readings, where, "a reading of the model", TaskError)
 
 
 def _make_bank(

@@ -47,8 +47,8 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "task": ("hypotheses", "label", "about", "actions"),
     "reset": ("action", "reading", "to"),
     "safety": ("never",),
-    "noise": ("flip",),
-    "risk": ("alpha", "beta"),
+    "noise": ("flip", "at_most", "lost", "reads"),
+    "risk": ("alpha", "beta", "misfit"),
 }
 """The sections of fixed keys; [cost] has the names of actions for keys and [weights] those of states. Formats of models
 have further sections and keys (`known_options`)."""
@@ -71,6 +71,10 @@ class Problem(Shown):
     """One for each hypothesis, for expected costs; all equal unless the file says otherwise."""
     operation: OperationSection | None = None
     observe: ObserveSection
+    misfit: Fraction | None = None
+    """gamma, the risk of a false alarm that no state explains the readings; None: the file does not say."""
+    silence: str = "-"
+    """The name of the reading that stands for no answer."""
     prices: Mapping[str, Fraction] = field(default_factory=dict[str, Fraction])
     """What a step of computation costs, by its kind, one of STEPS; empty: computation is not priced."""
     sources: tuple[Path, ...]
@@ -174,7 +178,13 @@ def _pose(path: Path, data: dict[str, Any]) -> Problem:
             raise TaskError("[task] hypotheses: beliefs are for hidden models; list states, or give a pattern or a log")
         # No model can be taken as a plant; a network, which describes one, can.
         if isinstance(source, BooleanNetwork) and sections["network"].get("as") == "plant":
-            source, words["flip"] = source.plant(words["flip"]), Fraction(0)
+            if words["lost"]:
+                raise TaskError(
+                    "[noise] lost: a bit that is read is 0 or 1; leave it out, or take the network as a machine"
+                )
+            # A bit has two readings, for which a bound and an exact flip are the same evidence.
+            source = source.plant(words["flip"] or words["at_most"])
+            words["flip"] = words["at_most"] = Fraction(0)
         model = source.as_model()
         listed = None if len(model.bits) > MAX_ENUMERATED_BITS else pose(source, **words)
         if isinstance(model, BooleanPlant):  # gates can be operated and asked about without a list of states
@@ -196,6 +206,8 @@ def _pose(path: Path, data: dict[str, Any]) -> Problem:
         weights=_weights(listed, sections["weights"], len(question.model.bits)),
         operation=operation,
         observe=observe,
+        misfit=read_probability(sections["risk"], "misfit", "[risk]") if "misfit" in sections["risk"] else None,
+        silence=read_value(sections["noise"], "reads", "-", (str,), "[noise] "),
         prices=_prices(sections["cost"]),
         sources=(path, *read.files, *logs),
         notes=read.notes,
@@ -237,6 +249,9 @@ def _words(
         "reset": _reset(sections["reset"]) if "reset" in data else None,
         "never": read_names(sections["safety"], "never", "[safety] "),
         "flip": read_probability(noise, "flip", "[noise]"),
+        "at_most": read_probability(noise, "at_most", "[noise]"),
+        "lost": read_probability(noise, "lost", "[noise]"),
+        "reads": read_value(noise, "reads", "-", (str,), "[noise] "),
         "alpha": read_probability(risk, "alpha", "[risk]"),
         "beta": read_probability(risk, "beta", "[risk]"),
     }
@@ -244,13 +259,15 @@ def _words(
 
 def _question_plant(plant: BooleanPlant, words: Mapping[str, Any], listed: Task | None) -> AbstractQuestion:
     """The question as an observer wants it: about the plant itself, where it can be put like that."""
-    plain: dict[str, Any] = {k: v for k, v in words.items() if k not in {"reset", "undefined", "flip"}}
+    plain: dict[str, Any] = {
+        k: v for k, v in words.items() if k not in {"reset", "undefined", "flip", "at_most", "lost", "reads"}
+    }
     if listed is not None and (words["reset"] is not None or not _is_rule(words)):
         return listed
     if words["reset"] is not None:
         raise TaskError("[reset]: a large Boolean plant is reset by a command that sets and clears its bits; add one")
-    if words["flip"]:
-        raise TaskError("[noise] flip: a Boolean plant says its noise itself")
+    if words["flip"] or words["at_most"] or words["lost"]:
+        raise TaskError("[noise]: a Boolean plant says its noise itself, and its flip may be a bound")
     return pose_plant(plant, **plain)
 
 

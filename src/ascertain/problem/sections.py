@@ -64,6 +64,8 @@ class ObserveSection:
     """How often each action may be used; actions that are not named, without limit."""
     deadline: float | None = None
     """The most seconds of a run, of each part of it that is resumed; None: no limit."""
+    silence: str = "evidence"
+    """Whether the reading that stands for no answer counts: "evidence", or "no evidence"."""
     nominal_budget: int | None = None
     """The most actions of the nominal stage, after which the fallback begins; None: no limit of its own."""
     nominal_share: Fraction | None = None
@@ -186,6 +188,7 @@ _OBSERVE: Mapping[str, Callable[[Mapping[str, Any], str, str], Any]] = {
     "probing": lambda section, key, where: read_one_of(section, key, tuple(PROBING.words()), where),
     "limits": _limits,
     "nominal_budget": lambda section, key, where: _number(section, key, where, low=1),
+    "silence": lambda section, key, where: read_one_of(section, key, ("evidence", "no evidence"), where),
     "nominal_share": _inside,
     "nominal_probability": _inside,
     "rejection": _inside,

@@ -123,6 +123,9 @@ def pose_hidden(
     reset: Reset | None = None,
     never: Sequence[str] = (),
     flip: Number = 0,
+    at_most: Number = 0,
+    lost: Number = 0,
+    reads: str = "-",
     alpha: Number = 0,
     beta: Number = 0,
 ) -> HiddenTask:
@@ -131,8 +134,9 @@ def pose_hidden(
         raise TaskError(
             'about: the current state of a hidden model stays a belief and cannot be certified; ask about the "start"'
         )
-    if rational_field(flip, "flip", TaskError):
-        raise TaskError("noise: flip is for a machine without noise; this model says its noise itself")
+    del reads  # only what is lost reads as that
+    if any(rational_field(x, "noise", TaskError) for x in (flip, at_most, lost)):
+        raise TaskError("noise: flip, at_most or lost is for a machine without noise; this model says its noise itself")
     plant = prepare(model, actions=actions, undefined=undefined, reset=reset, never=never)
     chosen = _choose(plant, hypotheses)
     numbers, labels = number_labels(resolve_labels(_Named(tuple(chosen)), label, range(len(chosen))))

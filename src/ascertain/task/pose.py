@@ -15,7 +15,7 @@ from ascertain.errors import TaskError, find_name
 from ascertain.model.abstract import AbstractDeterministic, AbstractModel
 from ascertain.model.build import M, complete, forbid_entering, restrict, with_reset
 from ascertain.model.network import BooleanNetwork
-from ascertain.model.noisy import with_flip
+from ascertain.model.noisy import with_bound, with_flip, with_losses
 from ascertain.model.tables import AbstractMachine
 from ascertain.rational import Number, rational_field
 from ascertain.task.hypotheses import StateChoice, choose_states, states_after_log, states_matching
@@ -62,6 +62,9 @@ def pose(
     reset: Reset | None = None,
     never: Sequence[str] = (),
     flip: Number = 0,
+    at_most: Number = 0,
+    lost: Number = 0,
+    reads: str = "-",
     alpha: Number = 0,
     beta: Number = 0,
 ) -> Task:
@@ -70,9 +73,10 @@ def pose(
     `label` says what is asked (`task/labels.py` lists the ways); "class" asks for the state as far as experiments
     can tell. `actions` keeps these only; `undefined` is "forbidden" or "self-loop"; `cost` by action name over
     `default_cost`; `never` lists states that must not be entered; `flip` replaces a reading by another one of the
-    same action. A Boolean plant is enumerated, if it is small enough; its flip is its own. So is a Boolean network,
-    which is read without noise. Numbers are exact: integers, Fractions, or texts such as "1/50"; floats are
-    refused.
+    same action; with `at_most` that is all that is known: an error has at most this probability, and may be any such
+    reading; with `lost` besides, any reading may become `reads`, with at most that probability. A Boolean plant is
+    enumerated, if it is small enough; its flip is its own. So is a Boolean network, which is read without noise.
+    Numbers are exact: integers, Fractions, or texts such as "1/50"; floats are refused.
     """
     if not getattr(model, "has_certain_transitions", True):
         raise TaskError("a question about a hidden model is posed with pose_hidden; where its actions lead is random")
@@ -82,15 +86,26 @@ def pose(
         raise TaskError("safety: never must be a list of states, not one text")
     named = model if model.bits else None
     plant = model.as_model()
-    added = rational_field(flip, "flip", TaskError)
-    if added and not plant.is_exact:
-        raise TaskError("noise: flip is for a machine without noise; this model says its noise itself")
+    added, bound = rational_field(flip, "flip", TaskError), rational_field(at_most, "at_most", TaskError)
+    if (added or bound) and not plant.is_exact:
+        word = "flip" if added else "at_most"
+        raise TaskError(f"noise: {word} is for a machine without noise; this model says its noise itself")
+    if added and bound:
+        raise TaskError("noise: flip is exact and at_most a bound; give one of them")
+    losses = rational_field(lost, "lost", TaskError)
+    if losses and not bound:
+        raise TaskError(
+            "noise: lost is a bound beside at_most; add at_most, or, where nothing else is random, leave it out and "
+            'write [observe] silence = "no evidence"'
+        )
     how = partial(prepare, actions=actions, undefined=undefined, reset=reset, never=never)
     before = plant.without_flip()
     exact = how(before.as_machine())
     noisy = exact if before is plant else how(plant.as_machine())
     if added:
         noisy = with_flip(exact, added)
+    elif bound:
+        noisy = with_losses(exact, bound, losses, reads) if losses else with_bound(exact, bound)
     state = _states(noisy, exact, hypotheses)
     everywhere = range(noisy.num_states)
     names = resolve_labels(noisy, label, everywhere if about == "current" else state.tolist(), named)

@@ -17,12 +17,13 @@ from ascertain_check.claim import LISTED, register
 from ascertain_check.encounters import entropy_of, explore
 from ascertain_check.logarithm import binary_entropy
 from ascertain_check.reading import Object, read_index, read_list, read_object, read_rational
-from ascertain_check.task import Task, read_risk
+from ascertain_check.task import Task, need_exact_laws, read_risk
 from ascertain_check.verdicts import Refuted
 
 
 @register("information", about=LISTED)
 def check_information(task: Task, claim: Object) -> str:
+    need_exact_laws(task)
     data = read_object(claim, "claim alpha beta cost pair", "the claim 'information'")
     alpha, beta = read_risks(data)
     cost = None if data["cost"] == "inf" else read_rational(data["cost"], "cost")

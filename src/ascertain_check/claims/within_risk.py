@@ -42,7 +42,7 @@ from ascertain_check.reading import (
     read_object,
     read_rational,
 )
-from ascertain_check.task import Law, Task
+from ascertain_check.task import Law, Task, need_exact_laws
 from ascertain_check.verdicts import Malformed, Refuted
 
 Place: TypeAlias = tuple[int, int, int]
@@ -72,6 +72,7 @@ class Policy:
 
 @register("within-risk", about=LISTED)
 def check_within_risk(task: Task, claim: Object) -> str:
+    need_exact_laws(task)
     data = read_object(claim, "claim alpha beta cost policy values?", "the claim 'within-risk'")
     limits = (
         read_rational(data["alpha"], "alpha"),

@@ -165,7 +165,9 @@ def _print(observed: Observed, dry_run: bool) -> None:
         return
     print_line(f"{facts['verdict']}: {facts['label'] if observed.is_certified else facts['reason']}")
     # Without noise a reading decides, and neither alpha nor the stages say anything about a run.
-    chance = ("alpha", "policy", "stage") if observed.run.observer.settings.model.is_noisy else ()
+    settings = observed.run.observer.settings
+    misfit = ("misfit",) if settings.misfit else ()
+    chance = ("alpha", *misfit, "policy", "stage") if settings.model.is_noisy else ()
     rows = [(key, facts[key]) for key in ("readings", "actions", "cost", *chance)]
     rows += [("shells kept", str(observed.shells))] if observed.shells is not None else []
     rows += [("generalised cost", facts["generalised_cost"])] if "generalised_cost" in facts else []
