@@ -13,7 +13,6 @@ import numpy as np
 
 from ascertain.errors import FileError, ModelError
 from ascertain.model import Machine, Model
-from ascertain.model.build import restrict
 from ascertain.model.files import read_listed
 from ascertain.model.union import common_actions, union
 from ascertain.quotients.refinement import refine
@@ -95,7 +94,8 @@ def _gather(machines: Mapping[str, Model], boxes: Mapping[str, int], source: str
     actions = common_actions(machines.values())
     if not actions:
         raise ModelError("the machines have no action in common")
-    alike = {name: restrict(machine, actions) for name, machine in machines.items()}
+    # In one order, so that words mean the same to all of them.
+    alike = {name: m.on_actions([m.action_named(a) for a in actions]) for name, m in machines.items()}
     joined = union(alike)
     block = refine(joined).block
     first: dict[int, str] = {}
