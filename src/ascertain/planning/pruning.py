@@ -219,12 +219,18 @@ class _Growth:
             alike.setdefault(self.state[v].tobytes(), ([], []))[int(self.expanded[v])].append(v)
         for loose, expanded in alike.values():
             if loose and expanded:
+                # Those with the most evidence first; penalties of eliminated hypotheses would drown the others.
                 known = np.array(expanded[:MAX_CANDIDATES])
+                kept = np.minimum(self.penalty[known], 100 * UNIT).sum(axis=1)
+                known = known[np.argsort(-kept, kind="stable")]
+                columns = np.ascontiguousarray(self.penalty[known].T)
                 for v in loose:
-                    modest = known[(self.penalty[known] <= self.penalty[v]).all(axis=1)]
-                    if len(modest):  # penalties of eliminated hypotheses would drown the others
-                        kept = np.minimum(self.penalty[modest], 100 * UNIT).sum(axis=1)
-                        target[v] = modest[int(kept.argmax())]
+                    modest = columns[0] <= self.penalty[v, 0]
+                    for column, most in zip(columns[1:], self.penalty[v, 1:], strict=True):
+                        modest &= column <= most
+                    first = int(modest.argmax())
+                    if modest[first]:
+                        target[v] = known[first]
         self.child = np.where(self.child == NOWHERE, NOWHERE, target[np.maximum(self.child, 0)]).astype(np.int32)
 
     def graph(self) -> BeliefGraph:
