@@ -68,6 +68,29 @@ def far_sensor(length: int) -> Machine:
     )
 
 
+def lift_door() -> Machine:
+    """The door of a lift, in seven states: two of them are faults, and of four buttons only one moves nothing."""
+    after = {
+        "shut": ("opening", "shut", "opening", "shut"),
+        "opening": ("open", "closing", "open", "opening"),
+        "open": ("open", "closing", "closing", "open"),
+        "closing": ("opening", "shut", "shut", "closing"),
+        "held": ("open", "held", "closing", "held"),
+        "jammed": ("jammed", "jammed", "held", "jammed"),
+        "locked": ("locked", "locked", "shut", "locked"),
+    }
+    light = {"shut": 0, "opening": 1, "open": 2, "closing": 1, "held": 2, "jammed": 1, "locked": 0}
+    states = tuple(after)
+    successor = [[states.index(t) for t in row] for row in after.values()]
+    return Machine(
+        states=states,
+        actions=("open", "close", "reset", "look"),
+        readings=("shut", "moving", "open"),
+        successor=np.array(successor, dtype=np.int32),
+        output=np.array([[light[t] for t in row] for row in after.values()], dtype=np.int32),
+    )
+
+
 def permutation_automaton(num_states: int, num_actions: int, seed: int) -> Machine:
     """Every action permutes the states, and half of them, drawn for each action, read 1."""
     draws = Draws(f"permutation automaton, {num_states} states, {num_actions} actions, seed {seed}")

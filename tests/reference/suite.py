@@ -21,6 +21,7 @@ from ascertain.task.pose import Reset, pose
 from ascertain.task.task import Task
 from tests.reference.registers import (
     far_sensor,
+    lift_door,
     parity_register,
     permutation_automaton,
     reversible_plant,
@@ -69,6 +70,7 @@ def list_instances(examples: Path | None = None, models: Path | None = None) -> 
     yield Instance("far sensor, 5 places", lambda: pose(far_sensor(5), hypotheses=["left0", "right0"], flip=TENTH))
     yield Instance("permutations, 4 states", lambda: pose(permutation_automaton(4, 2, 1), flip=TENTH))
     yield Instance("permutations, 5 states", lambda: pose(permutation_automaton(5, 2, 2), flip=TENTH))
+    yield Instance("lift door, which state", lambda: pose(lift_door(), flip=TENTH))
     yield Instance("8-bit plant, one of 4 states", lambda: plant_question(8, 4, seed=8))
     yield Instance("12-bit plant, one of 4 states", lambda: plant_question(12, 4, seed=12))
     for flip in FLIPS:

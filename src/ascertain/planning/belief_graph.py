@@ -255,20 +255,16 @@ class GraphBuilder:
     def intern(self, state: IntArray, penalty: LongArray) -> tuple[IntArray, InformationStates]:
         """The numbers of these information states, and those that are new."""
         key = np.ascontiguousarray(np.concatenate([state.astype(np.int64), penalty], axis=1))
-        # Equal rows are found as equal byte strings, first within the batch and then among all that were met before.
-        rows = key.view(np.dtype((np.void, key.shape[1] * 8))).reshape(-1)
-        _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
-        index = np.empty(len(first), dtype=np.int32)
-        new: list[int] = []
-        for k, row in enumerate(first.tolist()):
-            data = key[row].tobytes()
-            if data not in self.number:
-                self.number[data] = len(self.number)
-                new.append(row)
-            index[k] = self.number[data]
+        # Equal rows are found as equal byte strings; a new one gets the next number.
+        rows: list[bytes] = key.view(np.dtype((np.void, key.shape[1] * 8))).reshape(-1).tolist()
+        number, before = self.number, len(self.number)
+        index = np.array([number.setdefault(row, len(number)) for row in rows], dtype=np.int32)
+        # Numbers rise where a row is met for the first time, and only there.
+        highest = np.maximum.accumulate(np.append(before - 1, index))
+        new = np.flatnonzero(np.diff(highest) > 0)
         fresh = (state[new], penalty[new])
         self.found.append(fresh)
-        return index[inverse.reshape(-1)], fresh
+        return index, fresh
 
 
 def find_closed(tables: LikelihoodTables, state: IntArray, weight: FloatArray, rival_part: float) -> BoolArray:

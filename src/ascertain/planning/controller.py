@@ -170,10 +170,10 @@ class _Chain:
         seen[begin] = True
         edges: list[tuple[LongArray, LongArray, FloatArray]] = []
         while len(frontier):
-            layer = [self.expand(frontier, y) for y in range(self.tables.num_readings)]
-            edges += layer
+            layer = self.expand(frontier)
+            edges.append(layer)
             # Breadth first over points: each is expanded once, for all readings.
-            fresh = np.unique(np.concatenate([target[target >= 0] for _, target, _ in layer]))
+            fresh = np.unique(layer[1][layer[1] >= 0])
             frontier = fresh[~seen[fresh]]
             seen[frontier] = True
         # From here on points are numbered without gaps, and the sink comes last.
@@ -201,22 +201,22 @@ class _Chain:
         self.wrong_at = np.flatnonzero((choice < 0) & (choice != ABSTAIN) & (-1 - choice != right))
         self.ends_at = np.flatnonzero(choice < 0)
 
-    def expand(self, points: LongArray, y: int) -> tuple[LongArray, LongArray, FloatArray]:
-        """Edges from these points when y is read: sources, targets (NOWHERE: the sink) and probabilities."""
+    def expand(self, points: LongArray) -> tuple[LongArray, LongArray, FloatArray]:
+        """Edges from these points: sources, targets (NOWHERE: the sink) and probabilities."""
         tables, n = self.tables, self.tables.num_slots
+        choice = self.controller.choice[points // (n * self.num_states)]
+        points, choice = points[choice >= 0], choice[choice >= 0]
         node, slot, s = points // (n * self.num_states), (points // self.num_states) % n, points % self.num_states
-        choice = self.controller.choice[node]
-        ask = choice >= 0
-        points, node, slot, s, choice = points[ask], node[ask], slot[ask], s[ask], choice[ask]
-        child = self.graph.child[node, choice, y].astype(np.int64)
+        # One row for each point, one column for each reading.
+        child = self.graph.child[node, choice].astype(np.int64)
         action = self.graph.option[node, choice]
         # The law of a rank is that of the hypothesis of that number: what counts is whether it is the one asked for.
-        chance = tables.chance[tables.task.state[slot] if tables.slots == "ranked" else s, action, y]
-        after = tables.successor[s, action].astype(np.int64)
-        moved = slot if self.graph.slot is None else self.graph.slot[node, choice, y, slot].astype(np.int64)
+        chance = tables.chance[tables.task.state[slot] if tables.slots == "ranked" else s, action]
+        after = tables.successor[s, action].astype(np.int64)[:, None]
+        moved = slot[:, None] if self.graph.slot is None else self.graph.slot[node, choice, :, slot].astype(np.int64)
         possible = chance > 0
         target = np.where(child >= 0, (child * n + moved) * self.num_states + after, NOWHERE)
-        return points[possible], target[possible], chance[possible]
+        return np.broadcast_to(points[:, None], target.shape)[possible], target[possible], chance[possible]
 
     def run(self, horizon: int, enough: float, most_wrong: float = 1.0) -> bool:
         """Follow the probability to so many readings, or until what is left and abstained is at most `enough`.

@@ -91,7 +91,10 @@ class Derandomisation:
     def dive(self) -> tuple[PartialPolicy, LeafMixture]:
         """A partial policy after which columns are hardly mixed, and how they are."""
         partial, mixed = PartialPolicy(), self.pool.bound(PartialPolicy(), self.rounds, self.prices).mixed
-        while len(mixed.leaves) < self.max_leaves and not self.program.limits.is_over:
+        # An action with one reading makes no leaf more, and could be decided on for ever: so turns are counted too.
+        for _ in range(self.max_leaves):
+            if len(mixed.leaves) >= self.max_leaves or self.program.limits.is_over:
+                break
             mixed = self.pool.forget(mixed)
             agreed, disputed = self.find_mixed_leaves(partial, mixed)
             for t, decision in agreed:

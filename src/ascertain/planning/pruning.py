@@ -219,17 +219,29 @@ class _Growth:
             alike.setdefault(self.state[v].tobytes(), ([], []))[int(self.expanded[v])].append(v)
         for loose, expanded in alike.values():
             if loose and expanded:
-                known = np.array(expanded[:MAX_CANDIDATES])
-                for v in loose:
-                    modest = known[(self.penalty[known] <= self.penalty[v]).all(axis=1)]
-                    if len(modest):  # penalties of eliminated hypotheses would drown the others
-                        kept = np.minimum(self.penalty[modest], 100 * UNIT).sum(axis=1)
-                        target[v] = modest[int(kept.argmax())]
+                modest = find_modest(self.penalty[loose], self.penalty[expanded[:MAX_CANDIDATES]])
+                target[loose] = np.where(modest == NOWHERE, loose, np.array(expanded)[modest])
         self.child = np.where(self.child == NOWHERE, NOWHERE, target[np.maximum(self.child, 0)]).astype(np.int32)
 
     def graph(self) -> BeliefGraph:
         tables, part = self.builder.tables, self.builder.rival_part
         return BeliefGraph(tables, self.state, self.penalty, self.option, self.child, self.shift, None, False, part)
+
+
+def find_modest(penalty: LongArray, known: LongArray) -> LongArray:
+    """For each row of penalties that row of `known` with the most evidence which nowhere has more; NOWHERE if none."""
+    # The one with the most evidence comes first; penalties of eliminated hypotheses would drown the others.
+    order = np.argsort(-np.minimum(known, 100 * UNIT).sum(axis=1), kind="stable")
+    columns = np.ascontiguousarray(known[order].T)
+    result = np.full(len(penalty), NOWHERE, dtype=np.int64)
+    for v, row in enumerate(penalty.tolist()):
+        modest = columns[0] <= row[0]
+        for column, most in zip(columns[1:], row[1:], strict=True):
+            modest &= column <= most
+        first = int(modest.argmax())
+        if modest[first]:
+            result[v] = order[first]
+    return result
 
 
 def _padded(array: npt.NDArray[Number], new: int, value: int = 0) -> npt.NDArray[Number]:

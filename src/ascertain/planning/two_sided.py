@@ -346,7 +346,7 @@ class _Noisy:
         if self.slots != "named":
             self.solved = self.search(self.slots, self.slots) or self.slots == "ranked"
         if self.best is None or not self.is_within(QUICK_RATIO):
-            few = replace(self.limits, max_nodes=min(FEW_NODES, self.limits.max_nodes), weight_rounds=1)
+            few = replace(self.limits, max_nodes=min(FEW_NODES, self.limits.max_nodes))
             self.search("driven", "named", limits=few)
 
     def search(
