@@ -380,6 +380,7 @@ def test_a_suite_without_a_leaf_is_verified_only_if_the_definition_still_holds(e
     ("change", "word"),
     [
         ({"extra": 1}, "REFUTED"),
+        ({"extra": 1000}, "REFUTED"),
         ({"extra": 1001}, "MALFORMED"),
         ({"access": [[]]}, "VERIFIED"),  # a weaker statement, but a true one
         ({"access": [[0]]}, "MALFORMED"),
