@@ -19,13 +19,13 @@ TABLES = tabulate_likelihoods(pose(sensor_bank(3), flip=TENTH))
 
 
 @given(st.lists(small_rows, max_size=4))
-def test_information_states_are_numbered_as_they_are_met(batches: list[list[tuple[int, ...]]]) -> None:
+def test_information_states_are_numbered_batch_by_batch(batches: list[list[tuple[int, ...]]]) -> None:
     builder, met = GraphBuilder(TABLES, 20.0, 1e-3), list[tuple[int, ...]]()
     for batch in batches:
         penalty = np.array(batch, dtype=np.int64).reshape(-1, 3)
         index, (_, fresh) = builder.intern(np.zeros(penalty.shape, dtype=np.int32), penalty)
         before = len(met)
-        met += [row for k, row in enumerate(batch) if row not in met and row not in batch[:k]]
+        met += sorted(set(batch) - set(met))
         assert index.tolist() == [met.index(row) for row in batch]
         assert [tuple(row) for row in fresh.tolist()] == met[before:]
 

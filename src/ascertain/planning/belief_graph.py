@@ -255,13 +255,13 @@ class GraphBuilder:
     def intern(self, state: IntArray, penalty: LongArray) -> tuple[IntArray, InformationStates]:
         """The numbers of these information states, and those that are new."""
         key = np.ascontiguousarray(np.concatenate([state.astype(np.int64), penalty], axis=1))
-        # Equal rows are found as equal byte strings; a new one gets the next number.
+        # Equal rows are found as equal byte strings; new ones are numbered in the order of these.
         rows: list[bytes] = key.view(np.dtype((np.void, key.shape[1] * 8))).reshape(-1).tolist()
-        number, before = self.number, len(self.number)
-        index = np.array([number.setdefault(row, len(number)) for row in rows], dtype=np.int32)
-        # Numbers rise where a row is met for the first time, and only there.
-        highest = np.maximum.accumulate(np.append(before - 1, index))
-        new = np.flatnonzero(np.diff(highest) > 0)
+        unseen = sorted({row: k for k, row in enumerate(rows) if row not in self.number}.items())
+        for row, _ in unseen:
+            self.number[row] = len(self.number)
+        index = np.array([self.number[row] for row in rows], dtype=np.int32)
+        new = np.array([k for _, k in unseen], dtype=np.int64)
         fresh = (state[new], penalty[new])
         self.found.append(fresh)
         return index, fresh

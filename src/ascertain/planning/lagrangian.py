@@ -289,7 +289,8 @@ class _PriceSearch:
             return GraphBuilder(self.tables, cap, rival_part, max_nodes=most, limits=self.limits).build(start)
         # The rarer the nodes that are expanded the better the policy; the first graph that is small enough is taken.
         rare = float(self.beta) / n
-        for least in (rare / 1_000, rare / 100, rare / 10):
+        # Once there is a policy, other weights may be tried on a coarser one.
+        for least in (rare / 1_000, rare / 100, rare / 10, *(() if self.best is None else (rare,))):
             with suppress(LimitError):
                 builder = GraphBuilder(self.tables, cap, rival_part, self.action_filter, most, self.limits)
                 return build_likely_graph(builder, start, least=least, remaining=rare / 4)
