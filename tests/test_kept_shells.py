@@ -81,7 +81,7 @@ def test_the_verb_says_which(tmp_path: Path) -> None:
     assert _row(run(PRESS, "--shells", 2).stdout).split()[-1] == "2"
     problem = copy_press(tmp_path, 'calibration = "days.json"')
     write_calibration(calibrate_press(), tmp_path / "days.json")
-    assert "2, as the calibration says (promised coverage at least 4/5)" in _row(run(problem).stdout)
+    assert "2, as the calibration says (promised coverage at" in _row(run(problem).stdout)
     assert json.loads(run(problem, "--json").stdout)["shells"]["coverage"] == "4/5"
     assert "shells" not in run(LAMP).stdout
 

@@ -158,6 +158,7 @@ def _elsewhere(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     """What is written is written where nobody looks, and nobody is asked at the keyboard."""
     monkeypatch.chdir(tmp_path_factory.getbasetemp())
     monkeypatch.setattr("builtins.input", lambda *_: "0")
+    monkeypatch.setattr("ascertain.live.risk_file.WAIT", 0.0)  # what holds a file here is a journal that stays open
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,6 +10,7 @@ import ast
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -23,7 +24,9 @@ from ascertain.bank.endpoints import Endpoints
 from ascertain.kernels import _jit
 from ascertain.kernels._jit import MODES, TIERS, Kernel, kernel
 from ascertain.model.build import machine_from_transitions
-from ascertain.model.named import shift_register
+from ascertain.model.named import register, shift_register
+from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.staged import Act, start_observer
 from ascertain.pipeline.bound import bound
 from ascertain.pipeline.compile import compile_operation
 from ascertain.pipeline.fingerprint import fingerprint
@@ -31,6 +34,7 @@ from ascertain.pipeline.inspect import inspect
 from ascertain.pipeline.observe import observe
 from ascertain.pipeline.quotient import reduce_question
 from ascertain.pipeline.settle import settle
+from ascertain.plant.simulated import SimulatedPlant
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import read_problem
 from ascertain.quotients import refinement
@@ -38,6 +42,8 @@ from ascertain.quotients.quotient import take_quotient
 from ascertain.search import deepening
 from ascertain.search.configuration import build_arena
 from ascertain.search.splitting import grow_splitting_tree
+from ascertain.task.bank import EvenBank
+from ascertain.task.plant_task import pose_plant
 from ascertain.task.task import Task
 from tests.conftest import ROOT
 from tests.reference.search_tasks import all_states, hard_task
@@ -110,6 +116,21 @@ def _split() -> Any:
     return [tree.action_for(pair) for pair in combinations(range(9), 2)]
 
 
+def _observe_from_cold() -> Any:
+    """Every state of a small plant is a candidate, and none is listed."""
+    plant = register(7, Fraction(1, 50))
+    question = pose_plant(plant, label={"bits": ["b0", "b3"]}, alpha="1/100")
+    settings = ObserverSettings(
+        question=question, alpha=question.alpha, policy="eager", probing="separating", budget=40
+    )
+    device = SimulatedPlant(plant, 0b1011001, seed=3)
+    observer = start_observer(settings, lambda: EvenBank(plant.num_states))
+    while isinstance(act := observer.next(), Act):
+        reading = plant.readings.index(device.send(plant.actions[act.action]))
+        observer = observer.update(act.action, reading)
+    return str(act), [(step.action, step.reading) for step in observer.transcript]
+
+
 ROADS: dict[str, Road] = {
     "inspect": Road(lambda: inspect(EXAMPLES / "valve/leak.toml").facts(), 30),
     "inspect a network": Road(lambda: inspect(EXAMPLES / "cell/before.toml").facts(), 30),
@@ -134,6 +155,7 @@ ROADS: dict[str, Road] = {
     "observe the press": Road(_observe("operation/press.toml", 3, probing="separating"), 8),
     "observe the press with look-ahead": Road(_observe("operation/press.toml", 3, probing="look-ahead"), 4),
     "observe the lamp": Road(_observe("plants/lamp.toml", 3), 12),
+    "observe from cold": Road(_observe_from_cold, 8),
     "observe the tiger": Road(_observe("tiger/where.toml", 7), 4),
 }
 

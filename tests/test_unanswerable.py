@@ -22,6 +22,7 @@ from ascertain.observer.staged import start_observer
 from ascertain.observer.stalemate import Stalemates
 from ascertain.pipeline.observe import observe
 from ascertain.plant.abstract import AbstractPlant
+from ascertain.plant.faults import Contradicted
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.problem.observer import pose_observer
 from ascertain.quotients.obstruction import find_obstruction
@@ -204,7 +205,7 @@ def test_an_action_whose_reading_is_refused_is_counted_and_resumed_as_counted(tm
         name = "odd"
 
         def send(self, action: str) -> str:
-            return "purple"
+            raise Contradicted("two answers to one action")
 
     task = pose(TWINS, cost={"x": 3})
     found = observe(task, Odd(), journal=tmp_path / "j").facts()

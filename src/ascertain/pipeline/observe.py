@@ -158,7 +158,7 @@ class Observed(Shown):
             "stage": observer.stage,
             "shells": None if self.shells is None else self.shells.facts(),
             "events": [asdict(event) for event in observer.events],
-            "transcript": self.transcript,
+            "transcript": [list(step) for step in self.transcript],
             "counters": {key: value for key, value in asdict(counters).items() if key != "cost"},
             "faults": [{"kind": fault_kind(fault), "text": str(fault)} for fault in run.faults],
             "plant_failed": run.plant_failed,
