@@ -29,7 +29,11 @@ VERBS: dict[str, tuple[list[str], set[str]]] = {
     "verify": (["verify", VALVE, "{proof}"], NEVER),
     "bank": (["bank", "examples/operation/turntable.toml"], NEVER | {"ascertain_check", "regex"}),
     "observe": (["observe", "examples/operation/turntable.toml", "--plant", "simulated:4"], NEVER | {"regex"}),
-    "observe a Boolean plant": (["observe", "examples/operation/press.toml", "--plant", "simulated:3"], NEVER),
+    # Look-ahead, the default there, is long enough for its kernels to change to machine code on a busy machine.
+    "observe a Boolean plant": (
+        ["observe", "examples/operation/press.toml", "--plant", "simulated:3", "--probing", "round-robin"],
+        NEVER,
+    ),
     "observe a hidden model": (["observe", "examples/tiger/where.toml", "--plant", "simulated:7"], NEVER),
     "bounds": (
         ["bounds", "examples/plants/lamp.toml", "--alpha", "1/10", "--beta", "1/10"],
