@@ -17,8 +17,13 @@ class AbstractPlant(ABC):
     """The interface of the plants that sessions are held with. Faults are raised as `ActionFault`s."""
 
     name: str = "plant"
+    """What people are shown."""
     retry_safe: bool = False
     """Whether `repeat` is allowed: the plant answers an action again without carrying it out twice."""
+    identity: str | None = None
+    """What the plant says it is (a serial number, the name it greets with); None when it does not say."""
+    address: str = ""
+    """Where it is reached, as it was named: `tcp://bench:50`, `opc.tcp://127.0.0.1:4840`."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -30,6 +35,10 @@ class AbstractPlant(ABC):
     def repeat(self, action: str) -> str:
         """The answer to the action that was sent last, once more; carried out only if it was not yet."""
         raise AssertionError(f"the plant {self.name!r} is not retry-safe, so {action!r} must not be repeated")
+
+    def may_repeat(self, action: str) -> bool:
+        """Whether this action may be asked for again, now: after a fault, or when a run is resumed that broke off."""
+        return self.retry_safe
 
     def resume(self, actions: Sequence[str], confirmed: int | None = None) -> None:  # noqa: B027  most plants stay as they are
         """Take up a run in which these actions were sent before, the first `confirmed` of which surely ran (None: all).
@@ -54,6 +63,9 @@ class BarePlant(AbstractPlant):
     def __init__(self, plant: Plant) -> None:
         self._plant = plant
         self.name = str(getattr(plant, "name", "plant"))
+        identity = getattr(plant, "identity", None)
+        self.identity = None if identity is None else str(identity)
+        self.address = str(getattr(plant, "address", ""))
 
     def send(self, action: str) -> str:
         try:
@@ -71,5 +83,6 @@ def as_plant(plant: Plant) -> AbstractPlant:
 
 def check_identity(plant: AbstractPlant, expected: str | None) -> None:
     """Refuse a plant that is not the one meant, before anything is sent to it."""
-    if expected is not None and plant.name != expected:
-        raise PlantFault(f"the plant says that it is {plant.name[:200]!r}, and {expected!r} was expected")
+    found = plant.name if plant.identity is None else plant.identity
+    if expected is not None and found != expected:
+        raise PlantFault(f"the plant says that it is {found[:200]!r}, and {expected!r} was expected")

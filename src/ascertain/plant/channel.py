@@ -13,9 +13,10 @@ import shlex
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable
-from typing import final
+from typing import IO, final
 
 from ascertain.errors import PlantFault
 from ascertain.plant.faults import Garbled, HungUp, Late
@@ -25,6 +26,12 @@ CHUNK = 65536
 """Bytes that are read at once: what a pipe of Linux holds."""
 PATIENCE = 1.0
 """Seconds that a program is given to end by itself, and then to obey, before it is stopped; people wait for it."""
+LOOK = 0.01
+"""Seconds between two looks at a program that is to end."""
+ERRORS = 2
+"""Our own standard error, which a program's is passed on to."""
+MAX_ERRORS = 65536
+"""Bytes of a program's standard error that are passed on: far more than anyone reads, and no disk is filled."""
 
 
 @final
@@ -109,17 +116,32 @@ def open_program(command: str) -> Channel:
     if not words:
         raise PlantFault('the command of the plant is empty; write for example "exec:python plant.py"')
     try:
-        # A group of its own, so that Ctrl-C reaches us and not the plant.
-        program = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)  # noqa: S603  no shell, and the user's own command
+        # A group of its own, so that Ctrl-C reaches us and not the plant, and all that it starts ends with it.
+        pipe = subprocess.PIPE
+        program = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)  # noqa: S603  no shell, and the user's own command
     except (OSError, ValueError) as reason:
         why = reason.strerror if isinstance(reason, OSError) and reason.strerror else str(reason)
         raise PlantFault(f"the plant {words[0][:80]!r} cannot be started: {why}") from None
-    assert program.stdin is not None and program.stdout is not None
+    assert program.stdin is not None and program.stdout is not None and program.stderr is not None
+    threading.Thread(target=_pass_errors_on, args=(program.stderr,), daemon=True).start()
     return Channel(program.stdout.fileno(), program.stdin.fileno(), lambda: _end_program(program))
 
 
+def _pass_errors_on(stream: IO[bytes]) -> None:
+    """Pass on what a program writes to standard error, up to a limit; the rest is read, so that it need not wait."""
+    left = MAX_ERRORS
+    with stream, contextlib.suppress(OSError):  # where nobody takes it, nobody misses it
+        while data := os.read(stream.fileno(), CHUNK):
+            if left <= 0:
+                continue
+            os.write(ERRORS, data[:left])
+            left -= len(data)
+            if left <= 0:
+                os.write(ERRORS, b"\n(the plant writes more to standard error; the rest is not shown)\n")
+
+
 def _end_program(program: subprocess.Popen[bytes]) -> None:
-    """Close its input, which tells it to end; then ask; then stop it and all that it started."""
+    """Close its input, which tells it to end; then ask; then stop it. What it has started ends in the same way."""
     for stream in (program.stdin, program.stdout):
         if stream is not None:
             with contextlib.suppress(OSError):  # what could not be sent any more is of no use to anyone
@@ -128,11 +150,25 @@ def _end_program(program: subprocess.Popen[bytes]) -> None:
         if insist is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(program.pid, insist)
-        try:
-            program.wait(None if insist == signal.SIGKILL else PATIENCE)
-        except subprocess.TimeoutExpired:
-            continue
-        return
+        if insist == signal.SIGKILL:
+            program.wait()
+        elif _await_group(program):
+            return
+
+
+def _await_group(program: subprocess.Popen[bytes]) -> bool:
+    """Whether the program and all that it has started have ended in time."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        if program.poll() is not None:  # its number stays that of the group while anyone is in it
+            try:
+                os.killpg(program.pid, 0)
+            except ProcessLookupError:
+                return True
+            except PermissionError:  # some systems say so of one that has ended and is not tidied up yet
+                pass
+        time.sleep(LOOK)
+    return False
 
 
 def open_socket(host: str, port: int, timeout: float) -> Channel:

@@ -71,3 +71,17 @@ class Restarted(ActionFault):
     """The plant is there, and no longer where it was: it has forgotten the run, or it is another one."""
 
     kind = "restart"
+
+
+@final
+class NotSent(ActionFault):
+    """The plant was not reached, so that what was meant to be sent surely did not happen."""
+
+    kind = "not sent"
+
+
+@final
+class HalfDone(ActionFault):
+    """Of the steps that an action is made of some may have been done and others not: it neither ran nor did not run."""
+
+    kind = "half done"

@@ -8,7 +8,7 @@ from typing import Protocol, final
 from urllib.parse import urlsplit
 
 from ascertain.errors import PlantFault, TaskError
-from ascertain.plant import PlantContext, PlantKind
+from ascertain.plant import PlantKind
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.channel import open_program, open_socket
 from ascertain.plant.faults import ActionFault, Contradicted, Garbled, HungUp, Missing, Restarted
@@ -50,7 +50,8 @@ class LinePlant(AbstractPlant):
         self._channel: AbstractChannel | None = None
         self.dropped = 0
         greeting = self._greet()
-        self.name, self.retry_safe, self._last = greeting.name, greeting.retry_safe, greeting.last
+        self.name = self.identity = greeting.name
+        self.retry_safe, self._last = greeting.retry_safe, greeting.last
 
     def resume(self, actions: Sequence[str], confirmed: int | None = None) -> None:
         self._fresh = False
@@ -165,13 +166,13 @@ class LinePlant(AbstractPlant):
         return reading
 
 
-def _run_program(command: str, context: PlantContext) -> LinePlant:
-    return LinePlant(lambda: open_program(command), timeout=context.timeout, run=context.run, begins=True)
-
-
-def _call_socket(address: str, context: PlantContext) -> LinePlant:
-    host, port = _read_address(f"tcp:{address}")
-    return LinePlant(lambda: open_socket(host, port, context.timeout), timeout=context.timeout, run=context.run)
+def open_lines(address: str, timeout: float, run: str) -> LinePlant:
+    """The plant behind `exec:COMMAND` or `tcp://HOST:PORT`, greeted."""
+    prefix, _, rest = address.partition(":")
+    if prefix == "exec":
+        return LinePlant(lambda: open_program(rest), timeout=timeout, run=run, begins=True)
+    host, port = _read_address(address)
+    return LinePlant(lambda: open_socket(host, port, timeout), timeout=timeout, run=run)
 
 
 def _read_address(text: str) -> tuple[str, int]:
@@ -187,7 +188,7 @@ def _read_address(text: str) -> tuple[str, int]:
     return host, port
 
 
-EXEC = PlantKind("exec", "exec:COMMAND", _run_program)
+EXEC = PlantKind("exec", "exec:COMMAND", lambda told, context: open_lines(f"exec:{told}", context.timeout, context.run))
 """A program on this machine, started for the run."""
-TCP = PlantKind("tcp", "tcp://HOST:PORT", _call_socket)
+TCP = PlantKind("tcp", "tcp://HOST:PORT", lambda told, context: open_lines(f"tcp:{told}", context.timeout, context.run))
 """A program that listens somewhere else."""

@@ -61,5 +61,5 @@ def _open(text: str, context: PlantContext) -> ReplayedPlant:
     return ReplayedPlant(context.read_recording(Path(text)), str(Path(text)))
 
 
-REPLAY = PlantKind("replay", "replay:FILE", _open, reads_file=True)
+REPLAY = PlantKind("replay", "replay:FILE", _open, reads_file=True, needs_model=True)
 """A log that answers as the plant did."""

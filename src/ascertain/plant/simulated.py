@@ -78,10 +78,6 @@ class SimulatedPlant(AbstractPlant):
         raise AssertionError("the probabilities of a law sum to one")
 
 
-SimulatedHiddenPlant = SimulatedPlant
-"""The name that simulations of hidden models had; one class does for every kind of model."""
-
-
 def _open(text: str, context: PlantContext) -> SimulatedPlant:
     digits, _, name = text.partition(":")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 18):
@@ -90,5 +86,5 @@ def _open(text: str, context: PlantContext) -> SimulatedPlant:
     return SimulatedPlant(context.model, context.find_start(seed, name), f"readings {seed}")
 
 
-SIMULATED = PlantKind("simulated", "simulated:SEED[:STATE]", _open)
+SIMULATED = PlantKind("simulated", "simulated:SEED[:STATE]", _open, needs_model=True)
 """The model itself, with noise that is drawn."""

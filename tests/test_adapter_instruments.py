@@ -1,0 +1,300 @@
+"""Instruments: SCPI on a socket and on a line, and lines of text on a pseudo-terminal, all served by sinstruments.
+
+The program behind them is also killed, slowed and made to answer nonsense.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from ascertain.cli.main import build
+from ascertain.errors import PlantFault, TaskError
+from ascertain.plant.adapters.scpi import ScpiAdapter
+from ascertain.plant.faults import Garbled, HalfDone, HungUp, InDoubt, Late, Refused, Restarted
+from ascertain.plant.wiring.adapter import Step
+from ascertain.plant.wiring.file import read_wiring
+from ascertain.plant.wiring.plant import WiredPlant, open_wiring
+from tests.conftest import ROOT
+
+pytest.importorskip("sinstruments")
+LAMP = ROOT / "examples" / "plants" / "lamp.toml"
+WIRING = """
+[plant]
+kind = "{kind}"
+address = "{address}"
+identity = {{ query = "*IDN?" }}
+timeout = {timeout}
+{plant}
+[[action]]
+name = "look"
+read = "LUX?"
+bands = {{ dark = "< 10", lit = ">= 10" }}
+[[action]]
+name = "press the switch"
+{press}
+"""
+WRITE = 'steps = [{ write = "SWITCH" }]\nelse = "click"'
+ASK = 'steps = [{ query = "SWITCH:ASK" }]'
+KINDS = ("socket", pytest.param("line", marks=pytest.mark.slow), "serial")
+"""SCPI on a line has what the other two have; in the short suite it is tried where answers are late."""
+
+
+class Instrument:
+    """The lamp, running: on a socket for SCPI, and on a pseudo-terminal for SCPI and for plain lines."""
+
+    def __init__(self, state: Path, link: str = "") -> None:
+        self.state, self.port, self.link = state, 0, state.with_name("tty")
+        self.start(f"{link}{self.link}")
+
+    def start(self, link: str) -> None:
+        command = [sys.executable, str(ROOT / "tests" / "instrument.py"), str(self.state), str(self.port), link]
+        self.program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        assert self.program.stdout is not None
+        self.port = int(self.program.stdout.readline())
+
+    def kill(self) -> None:
+        self.program.kill()
+        self.program.wait()
+        assert self.program.stdout is not None
+        self.program.stdout.close()
+
+    def trouble(self, line: str, mode: str, **more: Any) -> None:
+        path = self.state.with_suffix(".trouble")
+        old = json.loads(path.read_text()) if path.exists() else []
+        path.write_text(json.dumps([*old, {"line": line, "mode": mode, **more}]))
+
+    def wiring(self, on: str, plant: str = "", press: str = WRITE, timeout: float = 5.0) -> Path:
+        kind, address = {
+            "socket": ("scpi", f"TCPIP::127.0.0.1::{self.port}::SOCKET"),
+            "line": ("scpi", f"ASRL{self.link}::INSTR"),
+            "serial": ("serial", str(self.link)),
+            "url": ("serial", f"socket://127.0.0.1:{self.port}"),
+        }[on]
+        path = self.state.with_suffix(".toml")
+        path.write_text(WIRING.format(kind=kind, address=address, plant=plant, press=press, timeout=timeout))
+        return path
+
+    def open(self, *args: Any, **words: Any) -> contextlib.closing[WiredPlant]:
+        return contextlib.closing(open_wiring(self.wiring(*args, **words)))
+
+
+@pytest.fixture
+def lamp(tmp_path: Path) -> Iterator[Instrument]:
+    (tmp_path / "lamp7.state").write_text("lit")
+    running = Instrument(tmp_path / "lamp7.state")
+    yield running
+    running.kill()
+
+
+def call(*arguments: object, code: int = 0) -> Any:
+    done = CliRunner().invoke(build(), [str(word) for word in arguments])
+    assert done.exit_code == code, (done.stdout, done.stderr, done.exception)
+    return done
+
+
+@pytest.mark.parametrize("on", KINDS)
+def test_a_wired_instrument_is_observed(lamp: Instrument, on: str) -> None:
+    facts = json.loads(call("observe", LAMP, "--plant", lamp.wiring(on), "--json").stdout)
+    assert (facts["verdict"], facts["label"]) == ("certified", "lit")
+    assert (facts["plant"], facts["faults"]) == ("ACME,lamp7,0,1", [])
+    with lamp.open(on, press=ASK) as plant:
+        assert [plant.send(action) for action in ("look", "press the switch", "look")] == ["lit", "click", "dark"]
+
+
+@pytest.mark.parametrize(("example", "old"), [("scpi", "TCPIP::127.0.0.1::5025::SOCKET"), ("serial", "/dev/ttyUSB0")])
+def test_the_examples_fit_the_lamp(lamp: Instrument, tmp_path: Path, example: str, old: str) -> None:
+    text = (ROOT / "examples" / "wiring" / f"lamp_{example}.toml").read_text()
+    path, here = tmp_path / "example.toml", {"scpi": f"TCPIP::127.0.0.1::{lamp.port}::SOCKET", "serial": str(lamp.link)}
+    path.write_text(text.replace(old, here[example]))
+    assert "certified: lit" in call("observe", LAMP, "--plant", path).stdout
+
+
+@pytest.mark.parametrize("on", ["socket", "line", "serial"])
+def test_a_late_answer_is_not_the_answer_to_the_next_question(lamp: Instrument, on: str) -> None:
+    with lamp.open(on, timeout=0.8) as plant:
+        lamp.trouble("LUX?", "slow", seconds=1.0)
+        with pytest.raises(Late):
+            plant.send("look")
+        assert plant.may_repeat("look")
+        assert plant.send("press the switch") == "click"
+        assert plant.send("look") == "dark"
+
+
+@pytest.mark.parametrize("on", ["socket", "serial"])
+def test_silence_is_a_reading_where_the_wiring_says_so(lamp: Instrument, on: str) -> None:
+    with lamp.open(on, 'silence = "-"', timeout=0.7) as plant:
+        lamp.trouble("LUX?", "slow", seconds=0.9)
+        assert [plant.send("look") for _ in range(2)] == ["-", "lit"]
+
+
+@pytest.mark.parametrize("on", ["line", "serial"])
+def test_on_a_line_an_answer_that_is_later_still_is_caught_by_the_identity(lamp: Instrument, on: str) -> None:
+    with lamp.open(on, "quiet = 0.2", timeout=1.0) as plant:
+        lamp.trouble("LUX?", "slow", seconds=1.6)
+        with pytest.raises(Late):
+            plant.send("look")
+        with pytest.raises(Restarted, match=r"is now '1\.205E\+02'"):
+            plant.send("look")
+
+
+@pytest.mark.parametrize(
+    ("on", "mode"),
+    [
+        *((on, mode) for on in ("socket", "serial") for mode in ("nonsense", "chatter")),
+        ("socket", "flood"),
+        ("url", "flood"),
+    ],
+)
+def test_nonsense_ends_the_run(lamp: Instrument, on: str, mode: str) -> None:
+    with lamp.open(on) as plant:
+        lamp.trouble("LUX?", mode)
+        with pytest.raises(Garbled):
+            plant.send("look")
+            plant.send("look")  # of two answers the second shows before the next question
+        assert not plant.may_repeat("look")
+        if mode != "flood":
+            lamp.trouble("LUX?", "nonsense", text="bright \xff")
+            with pytest.raises(Garbled, match="not UTF-8"):
+                plant.send("look")
+
+
+@pytest.mark.parametrize("on", KINDS)
+def test_a_line_that_trickles_in_is_late(lamp: Instrument, on: str) -> None:
+    with lamp.open(on, timeout=1.0) as plant:
+        lamp.trouble("LUX?", "trickle")  # for two seconds
+        with pytest.raises(Late):
+            plant.send("look")
+
+
+@pytest.mark.parametrize(("mode", "ran"), [("drop", False), ("lose", True)])
+def test_a_socket_that_is_closed_is_a_lost_connection(lamp: Instrument, mode: str, ran: bool) -> None:
+    with lamp.open("socket", "reconnect = true", ASK) as plant:
+        lamp.trouble("LUX?", mode)
+        with pytest.raises(HungUp):
+            plant.send("look")
+        assert plant.repeat("look") == "lit"
+        lamp.trouble("SWITCH:ASK", mode)
+        with pytest.raises(InDoubt, match="it may have been done"):
+            plant.send("press the switch")
+        assert not plant.may_repeat("press the switch")
+        assert lamp.state.read_text() == ("dark" if ran else "lit")
+
+
+@pytest.mark.parametrize("on", KINDS)
+def test_an_instrument_that_is_killed_and_back(lamp: Instrument, on: str) -> None:
+    with lamp.open(on, "reconnect = true") as plant:
+        assert plant.send("look") == "lit"
+        lamp.kill()
+        lamp.link.unlink()  # as a device that is unplugged
+        with pytest.raises(HungUp):
+            plant.send("press the switch")
+        assert plant.may_repeat("press the switch")  # it was not sent
+        with pytest.raises(HungUp, match="cannot be opened"):
+            plant.repeat("press the switch")
+        lamp.start(str(lamp.link))
+        assert plant.repeat("press the switch") == "click"
+        assert plant.send("look") == "dark"
+
+
+@pytest.mark.parametrize("on", ["socket", "serial"])
+def test_a_run_in_which_the_instrument_dies_ends(lamp: Instrument, on: str) -> None:
+    lamp.trouble("LUX?", "slow", seconds=1.0)
+    lamp.trouble("LUX?", "nonsense", after=4)
+    facts = json.loads(call("observe", LAMP, "--plant", lamp.wiring(on, timeout=0.8), "--json", code=4).stdout)
+    assert [fault["kind"] for fault in facts["faults"]] == ["late", "garbled"]
+    lamp.trouble("LUX?", "die", after=2)
+    facts = json.loads(call("observe", LAMP, "--plant", lamp.wiring(on), "--json", code=4).stdout)
+    assert [fault["kind"] for fault in facts["faults"]] == ["hang-up"] and facts["verdict"] == "abstained"
+    lamp.kill()
+    dead = call("observe", LAMP, "--plant", lamp.wiring(on), code=4)
+    assert "cannot be reached" in dead.stderr and dead.stderr.count("\n") == 1
+    lamp.start(str(lamp.link))
+
+
+@pytest.mark.parametrize("on", ["socket", "line"])
+def test_what_the_instrument_notes_as_an_error_is_a_fault(lamp: Instrument, on: str) -> None:
+    with lamp.open(on) as plant:  # old errors are no concern of a new connection
+        lamp.trouble("SWITCH", "refuse")
+        assert plant.send("press the switch") == "click" and lamp.state.read_text() == "lit"  # unnoticed
+    with lamp.open(on, 'errors = "SYST:ERR?"') as plant:
+        assert plant.send("press the switch") == "click" and lamp.state.read_text() == "dark"
+        lamp.trouble("SWITCH", "refuse")
+        with pytest.raises(Refused, match="Data out of range"):
+            plant.send("press the switch")
+        assert plant.may_repeat("press the switch") and lamp.state.read_text() == "dark"
+        assert plant.repeat("press the switch") == "click"
+        lamp.trouble("SWITCH", "break")
+        with pytest.raises(InDoubt, match="System error"):
+            plant.send("press the switch")
+        assert not plant.may_repeat("press the switch")
+        lamp.trouble("SYST:ERR?", "nonsense", text="fine")
+        with pytest.raises(Garbled, match="the number of an error was expected"):
+            plant.send("look")
+    twice = 'steps = [{ write = "SWITCH" }, { write = "SWITCH" }]\nelse = "click"'
+    with lamp.open(on, 'errors = "SYST:ERR?"', twice) as plant:
+        lamp.trouble("SWITCH", "refuse", after=1)
+        with pytest.raises(HalfDone):
+            plant.send("press the switch")
+
+
+def test_a_device_that_echoes_is_understood_and_watched(tmp_path: Path) -> None:
+    (tmp_path / "lamp7.state").write_text("lit")
+    lamp = Instrument(tmp_path / "lamp7.state", "echo:")
+    try:
+        with lamp.open("serial", "echo = true", ASK) as plant:
+            assert [plant.send(action) for action in ("look", "press the switch", "look")] == ["lit", "click", "dark"]
+        with pytest.raises(PlantFault, match="without being asked"), lamp.open("serial") as plant:
+            plant.send("look")
+    finally:
+        lamp.kill()
+
+
+@pytest.mark.parametrize(
+    ("command", "changes"),
+    [
+        ("MEAS:VOLT?", False),
+        ("*IDN?;:SYST:ERR?", False),
+        ("MEAS:VOLT? 10,0.1", False),
+        ("OUTP ON;:MEAS?", True),
+        ("READ", True),
+        ("MEAS?;", True),
+    ],
+)
+def test_a_query_changes_nothing_if_all_of_it_are_questions(command: str, changes: bool) -> None:
+    assert ScpiAdapter.check(Step("query", command, {}, True, True)).changes == changes
+    assert ScpiAdapter.check(Step("write", command, {}, True, False)).changes
+    assert not ScpiAdapter.check(Step("read", command, {}, False, True)).changes
+
+
+@pytest.mark.parametrize(
+    ("on", "old", "new", "sentence"),
+    [
+        ("socket", "TCPIP::", "TCPPI::", "[plant] address: 'TCPPI::127.0.0.1::0::SOCKET' is not a VISA resource"),
+        ("socket", "LUX?", "LUX?\\n", "[[action]] 'look' read: read 'LUX?\\n' must be a line of text"),
+        (
+            "serial",
+            "timeout",
+            'parity = "evn"\ntimeout',
+            "[plant] parity: 'evn' is not understood; known are none, even",
+        ),
+        ("serial", "timeout", "stop_bits = 3\ntimeout", "[plant] stop_bits: 3 is not understood; known are 1, 1.5, 2"),
+        ("serial", "timeout", "baud_rate = 0\ntimeout", "[plant] baud_rate must be more than 0"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_one_sentence(tmp_path: Path, on: str, old: str, new: str, sentence: str) -> None:
+    path = tmp_path / "w.toml"
+    address = "TCPIP::127.0.0.1::0::SOCKET" if on == "socket" else "/dev/null"
+    kind = "scpi" if on == "socket" else "serial"
+    path.write_text(WIRING.format(kind=kind, address=address, plant="", press=WRITE, timeout=1).replace(old, new, 1))
+    with pytest.raises(TaskError) as error:
+        WiredPlant(read_wiring(path))
+    assert str(error.value).startswith(f"{path}: {sentence}")
