@@ -13,8 +13,7 @@ import sys
 import time
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from types import TracebackType
-from typing import Any, TypeAlias, final
+from typing import Any, Self, TypeAlias, final
 
 from ascertain.errors import AscertainError
 from ascertain.interruption import OutOfTime, limited, look_up
@@ -92,12 +91,10 @@ class CompileWorker:
         self._process.kill()
         self._process.wait()
 
-    def __enter__(self) -> CompileWorker:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -13,6 +13,8 @@ from typing import Any, TypeAlias, final
 
 from ascertain.conformance.specification import Specification, Word
 from ascertain.errors import FileError, PlantFault
+from ascertain.live.deadline import NO_DEADLINE, Deadline
+from ascertain.live.faults import FaultPolicy
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
 from ascertain.plant.abstract import AbstractPlant
@@ -28,7 +30,7 @@ class Conducted:
     """What was done and read, word by word, and how it ended."""
 
     runs: tuple[Steps, ...]
-    """Each begins with a reset; the last one may disagree."""
+    """Each begins with a reset; the last one may disagree. Fewer than the words where a deadline has passed."""
     disagrees: bool = False
     """Whether the last reading of the last run is not the specification's."""
     unstable: Steps | None = None
@@ -45,40 +47,60 @@ def conduct(
     *,
     recorder: Journal | Notebook,
     commitment: Mapping[str, Any],
-    retries: int = 2,
+    policy: FaultPolicy | None = None,
+    deadline: Deadline = NO_DEADLINE,
     progress: Progress | None = None,
 ) -> Conducted:
-    """Run the words that are not recorded yet, until one disagrees or all are done; a fault that stays is raised."""
-    done = _begin(recorder, commitment, words)
+    """Run the words that are not recorded yet, until one disagrees, all are done, or the deadline has passed.
+
+    A fault that stays is raised.
+    """
+    done, patience = _begin(recorder, commitment, words, plant, spec), policy or FaultPolicy()
     runs, faults = list(done), list[PlantFault]()
     for number, word in enumerate(words):
         if number < len(done):
             if _disagrees(spec, reset, word, done[number]):
+                recorder.end()
                 return Conducted(tuple(runs), disagrees=True)
             continue
+        if deadline.is_over:
+            return Conducted(tuple(runs), faults=tuple(faults))
         if progress is not None:
             progress(number, len(words))
-        run = _run(plant, spec, reset, word, retries, faults)
+        run = _run(plant, spec, reset, word, patience, faults)
         if _disagrees(spec, reset, word, run):
-            again = _run(plant, spec, reset, word, retries, faults)
+            again = _run(plant, spec, reset, word, patience, faults)
             if again != run:
                 return Conducted((*runs, again), unstable=run, faults=tuple(faults))
         runs.append(run)
         recorder.append({"record": "word", "number": number, "steps": [list(step) for step in run]})
         if _disagrees(spec, reset, word, run):
+            recorder.end()
             return Conducted(tuple(runs), disagrees=True, faults=tuple(faults))
+    recorder.end()
     return Conducted(tuple(runs), faults=tuple(faults))
 
 
-def _begin(recorder: Journal | Notebook, commitment: Mapping[str, Any], words: Sequence[Word]) -> list[Steps]:
-    """What is recorded already; of another run, it is refused."""
+def _begin(
+    recorder: Journal | Notebook,
+    commitment: Mapping[str, Any],
+    words: Sequence[Word],
+    plant: AbstractPlant,
+    spec: Specification,
+) -> list[Steps]:
+    """What is recorded already; of another run, or of one on another plant, it is refused."""
     where = getattr(recorder, "path", "")
     if not recorder.records:
         recorder.begin(commitment)
+        recorder.meet(plant, spec.model)
         return []
     first, *rest = recorder.records
     if first != commitment:
         raise FileError(f"{where}: the journal belongs to another conformance run; resume it with the same options")
+    if rest and rest[0].get("record") == "plant":  # not in a journal from before plants were named
+        rest = rest[1:]
+    if rest and rest[-1].get("record") == "end":
+        rest = rest[:-1]
     found: list[Steps] = []
     for record in rest:
         if record.get("record") != "word" or record.get("number") != len(found) or len(found) == len(words):
@@ -87,25 +109,40 @@ def _begin(recorder: Journal | Notebook, commitment: Mapping[str, Any], words: S
     return found
 
 
-def _run(
-    plant: AbstractPlant, spec: Specification, reset: Action, word: Word, retries: int, faults: list[PlantFault]
+def run_word(
+    plant: AbstractPlant,
+    actions: Sequence[str],
+    policy: FaultPolicy,
+    faults: list[PlantFault],
+    expected: Sequence[str] | None = None,
 ) -> Steps:
-    """A word from a reset, up to its first reading that is not the specification's; begun again after a fault."""
-    actions = [spec.model.actions[a] for a in (reset, *(spec.actions[i] for i in word))]
-    expected = expected_readings(spec, reset, word)
-    for attempt in range(1 + retries):
+    """These actions, of which the first is a reset, up to the first reading that is not the expected one.
+
+    After a fault, which is added to `faults`, they are begun again after a pause, as often as the policy says; then it
+    is raised.
+    """
+    for attempt in range(1 + policy.retries):
         steps: list[tuple[str, str]] = []
         try:
-            for action, reading in zip(actions, expected, strict=True):
+            for number, action in enumerate(actions):
                 steps.append((action, str(plant.send(action))))
-                if steps[-1][1] != reading:
+                if expected is not None and steps[-1][1] != expected[number]:
                     break
             return tuple(steps)
         except PlantFault as fault:
             faults.append(fault)
-            if attempt == retries:
+            if attempt == policy.retries:
                 raise
+            policy.pause_before(attempt, NO_DEADLINE)
     raise AssertionError("the last attempt returns or raises")
+
+
+def _run(
+    plant: AbstractPlant, spec: Specification, reset: Action, word: Word, policy: FaultPolicy, faults: list[PlantFault]
+) -> Steps:
+    """A word from a reset, up to its first reading that is not the specification's; begun again after a fault."""
+    actions = [spec.model.actions[a] for a in (reset, *(spec.actions[i] for i in word))]
+    return run_word(plant, actions, policy, faults, expected_readings(spec, reset, word))
 
 
 def expected_readings(spec: Specification, reset: Action, word: Word) -> list[str]:

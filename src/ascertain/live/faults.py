@@ -6,7 +6,8 @@ its hypotheses), one that is *missing* (the action ran), an action *in doubt* (n
 table.
 
 - A plant that is retry-safe is asked again, so many times, after every fault but these: a missing reading would be
-  missing again, and nothing that a restarted or self-contradicting plant says later can be believed.
+  missing again, and nothing that a restarted or self-contradicting plant says later can be believed. Before each retry
+  there is a pause, twice as long as the one before, so that a plant that is busy or restarting has time.
 - Going on without a reading is right only when its loss had nothing to do with its value. That is assumed of an answer
   that is late or was lost on the way, and it is what the plant declares with `?` and `~`. It need not be so for an
   answer that arrived in a shape nobody understands: that is a failure, also after a retry that ends in silence.
@@ -15,24 +16,27 @@ table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, final
 
 from ascertain.errors import PlantFault, TaskError
 from ascertain.live.deadline import NO_DEADLINE, Deadline
 from ascertain.plant.abstract import AbstractPlant
-from ascertain.plant.faults import ActionFault, Contradicted, Garbled, HungUp, InDoubt, Late, Missing, Refused
+from ascertain.plant.faults import ActionFault, Contradicted, Garbled, HalfDone, HungUp, InDoubt, Late, Missing, Refused
 from ascertain.types import Reading
 
 ActionOutcome: TypeAlias = Literal["reading", "outside", "missing", "doubt", "failure", "cut short"]
 """What comes of an action; the docstring above says what each means."""
-WORTH_REPEATING = (Late, InDoubt, Refused, Garbled, HungUp)
+WORTH_REPEATING = (Late, InDoubt, Refused, Garbled, HungUp, HalfDone)
 """The faults after which a plant that is retry-safe may give another answer."""
 CUT_SHORT = (Late, HungUp)
 """The faults that a deadline brings about: no answer by then, or nobody who has taken what was sent."""
 RAN = (Missing, Contradicted)
 """The faults of an action that ran all the same, and that has to be counted."""
+LONGEST_PAUSE = 10.0
+"""Seconds that nobody waits longer for before a retry: about what a device takes to restart."""
 LONGEST = 4096
 """Characters of a reading: as long as a line of the protocol."""
 SILENT = (Late, InDoubt)
@@ -48,10 +52,22 @@ class FaultPolicy:
     """How often an action is sent again to a plant that is retry-safe."""
     strict: bool = False
     """Whether missing readings and actions in doubt end the run as well."""
+    pause: float = 0.1
+    """Seconds before the first retry; each further pause is twice as long, up to LONGEST_PAUSE."""
+    sleep: Callable[[float], None] = time.sleep
+    """How to pause."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.retries <= 1000:
             raise TaskError(f"{self.retries} retries; a number from 0 to 1000 is needed")
+        if not 0 <= self.pause <= LONGEST_PAUSE:
+            raise TaskError(f"a pause of {self.pause} s; a number from 0 to {LONGEST_PAUSE:g} is needed")
+
+    def pause_before(self, retry: int, deadline: Deadline) -> None:
+        """Wait before this retry, counted from 0, never past the deadline."""
+        seconds = min(self.pause * 2 ** min(retry, 60), LONGEST_PAUSE, deadline.left)
+        if seconds > 0:
+            self.sleep(seconds)
 
 
 @final
@@ -92,7 +108,9 @@ def ask_plant(
     """
     faults: list[PlantFault] = []
     ask = plant.send
-    for _ in range(1 + policy.retries):
+    for attempt in range(1 + policy.retries):
+        if attempt > 0:
+            policy.pause_before(attempt - 1, deadline)
         plant.wait_at_most(deadline.left)
         try:
             text = ask(action)
@@ -104,7 +122,7 @@ def ask_plant(
             faults.append(fault)
         if deadline.is_over and isinstance(faults[-1], CUT_SHORT):
             return Heard("cut short", None, tuple(faults))
-        if not (plant.retry_safe and isinstance(faults[-1], WORTH_REPEATING)):
+        if not (plant.may_repeat(action) and isinstance(faults[-1], WORTH_REPEATING)):
             break
         ask = plant.repeat
     return Heard(_judge(faults, policy), None, tuple(faults))

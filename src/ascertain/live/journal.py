@@ -109,8 +109,8 @@ class Journal(AbstractRecorder):
         write_whole(self._head_path, f"{len(self._records)} {self.head}\n".encode(), only_writer=True)
 
     def append(self, record: Record) -> None:
-        """One more record; when this returns it is on disk."""
-        if self.is_finished:
+        """One more record; when this returns it is on disk. After a fault of the plant a run may go on with one."""
+        if self.is_finished and not (record["record"] == "plant" and self._records[-1].get("cause") == "plant"):
             raise FileError(f"{self.path}: the run of this journal has ended; nothing is added to it")
         digest = hash_record(self.head, record)
         self._store.append(len(self._records), record, digest)
@@ -130,7 +130,8 @@ class Journal(AbstractRecorder):
 
     def verdict(self, verdict: Verdict, cause: Cause | None = None, ran: bool = False) -> None:
         """The end; said a second time, after a resumption, it is not written again."""
-        said = {key: value for key, value in self._records[-1].items() if key != "ran"} if self.is_finished else None
+        last = self._records[-1] if self.is_finished else {}
+        said = {key: value for key, value in last.items() if key not in ("ran", "time")}
         if said != verdict_record(verdict, cause):
             super().verdict(verdict, cause, ran)
 

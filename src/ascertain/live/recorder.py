@@ -4,16 +4,56 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, final
 
+from ascertain.errors import PlantFault
 from ascertain.interruption import OutOfTime
+from ascertain.model.abstract import AbstractModel
 from ascertain.observer.banks import CompileReport, MakeBank
-from ascertain.observer.records import Cause, Record, bank_hash, scored_bank, stage_record, verdict_record
+from ascertain.observer.records import (
+    Cause,
+    Record,
+    bank_hash,
+    plant_record,
+    scored_bank,
+    stage_record,
+    verdict_record,
+)
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stages import Event
+from ascertain.plant.abstract import AbstractPlant
 from ascertain.policy.verdict import Verdict
 from ascertain.task.bank import Bank, EvenBank
 from ascertain.types import Action, Reading
+
+
+def tell_time() -> str:
+    """Now, in universal time, as records have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def check_same_plant(recorded: Record | None, plant: AbstractPlant, expected: str | None) -> None:
+    """Refuse to go on with a run on another plant than the one that was recorded; None: none was.
+
+    A plant says by its identity that it is the same. Where that is the same and the address is not, whoever resumes has
+    to say that the identity names one plant, by expecting it.
+    """
+    if recorded is None:
+        return
+    identity, address = recorded["identity"], recorded["address"]
+    moved = address != plant.address and (identity is None or expected != identity)
+    if identity == plant.identity and not moved:
+        return
+    was, found = _describe(identity, address), _describe(plant.identity, plant.address)
+    again = f"; if it is the same one, add --identity {identity}" if identity is not None and moved else ""
+    again = again if identity == plant.identity else "; resume it on the one that it was begun on"
+    raise PlantFault(f"the run was begun on the plant {was}, and this is {found}{again}")
+
+
+def _describe(identity: str | None, address: str) -> str:
+    name = "without a name" if identity is None else repr(identity[:200])
+    return f"{name} at {address[:200]!r}" if address else name
 
 
 class AbstractRecorder(ABC):
@@ -49,6 +89,10 @@ class AbstractRecorder(ABC):
         """The first record: what the run is bound to."""
         self.append(dict(commitment))
 
+    def meet(self, plant: AbstractPlant, model: AbstractModel) -> None:
+        """The plant that the run is made on; recorded before anything is sent to it."""
+        self.append(plant_record(plant.identity, plant.address, model, tell_time()))
+
     def intent(self, action: Action) -> None:
         """The action is about to be sent."""
         self.append({"record": "intent", "action": action})
@@ -71,7 +115,17 @@ class AbstractRecorder(ABC):
 
     def verdict(self, verdict: Verdict, cause: Cause | None = None, ran: bool = False) -> None:
         """The run has ended; `cause` says why, if without an answer; `ran`, that the last action ran all the same."""
-        self.append(verdict_record(verdict, cause, ran))
+        record = verdict_record(verdict, cause, ran)
+        self.append({**record, "time": tell_time()} if self._names_plant else record)
+
+    def end(self) -> None:
+        """A conformance run is done; said a second time, after a resumption, it is not recorded again."""
+        if self._names_plant and self._records[-1]["record"] != "end":
+            self.append({"record": "end", "time": tell_time()})
+
+    @property
+    def _names_plant(self) -> bool:
+        return len(self._records) > 1 and self._records[1]["record"] == "plant"
 
 
 @final

@@ -2,7 +2,8 @@
 
 The observer is asked before each recorded step, as it was then: what it would do must be what was done, or the journal
 belongs to other settings. A bank that is compiled again must have the hash that was recorded. An intent that nothing
-was recorded after is *pending*: the action may have been sent or not.
+was recorded after is *pending*: the action may have been sent or not. A run that a fault of the plant has ended goes on
+where `recovery.py` says that it can: a record that names the plant follows the verdict, and the reset is done first.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ascertain.interruption import OutOfTime
 from ascertain.live.deadline import NO_DEADLINE, Deadline
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
+from ascertain.live.recovery import find_reset, why_not
 from ascertain.observer.abstract import AbstractObserver
 from ascertain.observer.banks import MakeBank
 from ascertain.observer.controlled import ControllerSettings, start_controlled
@@ -43,6 +45,20 @@ class Resumed:
     """Of a run that has ended without an answer, why; None in a journal from before this was recorded."""
     commitment: Mapping[str, Any] | None = None
     """What is still to be recorded first; None where it has been."""
+    plant: Record | None = None
+    """The record that names the plant; None where there is none yet, and in journals from before this was recorded."""
+    recovery: Action | None = None
+    """After a fault of the plant: the reset that is done first."""
+    recovers: bool = False
+    """Whether the run goes on after that fault just now."""
+    names_plant: bool = False
+    """Whether the plant is to be named in the records: at the beginning, and where the run goes on after a fault."""
+    attempt: int = 0
+    """How many faults of the plant the run has gone on after, this one included."""
+    steps_before: int = 0
+    """The steps before the last of those faults."""
+    remark: str | None = None
+    """Why a run that a fault of the plant has ended does not go on; None where it does, and of all others."""
 
     @property
     def meets_plant(self) -> bool:
@@ -65,15 +81,17 @@ def begin_run(
     make_bank: MakeBank | None,
     *,
     resume: bool = False,
+    after_fault: bool = False,
     deadline: Deadline = NO_DEADLINE,
 ) -> Resumed:
     """A run with these settings from its beginning, or, with `resume`, from where the journal ends.
 
-    A deadline that passes here ends a new run; one that is taken up is left as it was.
+    With `after_fault` a run that a fault of the plant has ended goes on from a reset, if it can. A deadline that passes
+    here ends a new run; one that is taken up is left as it was.
     """
     commitment = commitment_record(settings, make_bank)
     bank = recorder.watch_bank(settings, make_bank)
-    return _begin(recorder, lambda: start_observer(settings, bank), commitment, resume, deadline)
+    return _begin(recorder, lambda: start_observer(settings, bank), commitment, resume, deadline, after_fault)
 
 
 def begin_controlled(
@@ -81,10 +99,13 @@ def begin_controlled(
     settings: ControllerSettings,
     *,
     resume: bool = False,
+    after_fault: bool = False,
     deadline: Deadline = NO_DEADLINE,
 ) -> Resumed:
-    """The same for a run that follows a policy."""
-    return _begin(recorder, lambda: start_controlled(settings), settings.commitment(), resume, deadline)
+    """The same for a run that follows a policy; no policy provides for a fault, so that it never goes on after one."""
+    begun = _begin(recorder, lambda: start_controlled(settings), commitment_record(settings), resume, deadline)
+    ended = after_fault and begun.commitment is None and begun.cause == "plant"
+    return replace(begun, remark="it follows a policy, which does not provide for that") if ended else begun
 
 
 def _begin(
@@ -93,6 +114,7 @@ def _begin(
     commitment: Mapping[str, Any],
     resume: bool,
     deadline: Deadline,
+    after_fault: bool = False,
 ) -> Resumed:
     if recorder.records and not resume:
         raise FileError(
@@ -102,9 +124,10 @@ def _begin(
         observer = start()
         if not (isinstance(recorder, Journal) and recorder.records):
             over = observer.verdict == Abstained(deadline.reason)
-            return Resumed(observer, cause="deadline" if over else "observer", commitment=commitment)
+            cause = "deadline" if over else "observer"
+            return Resumed(observer, cause=cause, commitment=commitment, names_plant=True)
         try:
-            resumed = _replay(recorder, observer, commitment, deadline)
+            resumed = _replay(recorder, observer, commitment, deadline, after_fault)
         except OutOfTime:
             raise _too_late(recorder, deadline) from None
     if deadline.is_over and resumed.observer.verdict is None:
@@ -121,7 +144,13 @@ def resume_observer(journal: Journal, observer: AbstractObserver, commitment: Ma
     return _replay(journal, observer, commitment, NO_DEADLINE)
 
 
-def _replay(journal: Journal, observer: AbstractObserver, commitment: Mapping[str, Any], deadline: Deadline) -> Resumed:
+def _replay(
+    journal: Journal,
+    observer: AbstractObserver,
+    commitment: Mapping[str, Any],
+    deadline: Deadline,
+    after_fault: bool = False,
+) -> Resumed:
     records, replay = journal.records, _Replay(journal, observer)
     if records:
         _check_commitment(journal, records[0], commitment)
@@ -133,9 +162,9 @@ def _replay(journal: Journal, observer: AbstractObserver, commitment: Mapping[st
         except (KeyError, TypeError, TaskError) as error:
             raise replay.refuse(number, str(error)) from None
         replay.check_time(deadline)
-    if records and replay.pending is None:
+    if len(records) > 1 and replay.pending is None:  # before that the plant is still to be named
         replay.catch_up()
-    return Resumed(replay.observer, replay.pending, replay.num_events, replay.cause)
+    return replay.resumed(after_fault)
 
 
 def _too_late(journal: Journal, deadline: Deadline) -> DeadlineError:
@@ -191,6 +220,14 @@ class _Replay:
     """Whether the run failed after an action that ran."""
     ended: bool = False
     """Whether the record of the verdict has been met."""
+    plant: Record | None = None
+    reached: AbstractObserver | None = None
+    """As far as is known for certain, where the run stood before the plant failed."""
+    recovering: bool = False
+    """Whether the plant has failed, and the reset that the run goes on with is not known to have run."""
+    attempt: int = 0
+    steps_before: int = 0
+    num_intents: int = 0
 
     def check_time(self, deadline: Deadline) -> None:
         """Refuse to go on where the time that there is now, not that of then, has kept a bank from being compiled."""
@@ -211,16 +248,43 @@ class _Replay:
                 self.take_stage(number, record)
             case "verdict":
                 self.take_verdict(number, record)
+            case "plant":
+                self.take_plant(number, record)
             case _:
                 raise self.refuse(number, "it is not known")
 
+    def take_plant(self, number: int, record: Record) -> None:
+        """The plant, named before the first action, or again where the run goes on after it failed."""
+        if not (isinstance(record["identity"], str | None) and isinstance(record["address"], str)):
+            raise TaskError("it does not name a plant")
+        if number > 1:
+            question = self.observer.settings.question
+            if not self.ended or self.cause != "plant" or self.reached is None:
+                raise TaskError("the plant has not failed")
+            if reason := self.why_not() or why_not(question, find_reset(question)):
+                raise TaskError(f"the run cannot go on after the plant has failed: {reason}")
+            self.observer, self.pending, self.ran, self.ended = self.reached, None, False, False
+            self.cause, self.recovering = "observer", True
+            self.attempt, self.steps_before = self.attempt + 1, len(self.observer.transcript)
+        self.plant = record
+
     def take_intent(self, number: int, action: object) -> None:
+        self.num_intents += 1
+        if self.recovering:
+            reset = find_reset(self.observer.settings.question)
+            if reset is None or action != reset:
+                raise TaskError("after a fault of the plant the run goes on with a reset")
+            self.pending = reset  # once more where the run broke off before anything came of it
+            return
         advice = self.observer.next()
         if self.pending is not None or advice != Act(action):  # pyright: ignore[reportArgumentType]
             raise self.refuse(number, "the observer would not have done that then")
         self.pending = advice.action if isinstance(advice, Act) else None
 
     def take_outcome(self, action: Action, kind: str, record: Record) -> None:
+        if self.recovering and kind == "doubt":
+            raise TaskError("the run goes on after a reset only if that ran")
+        self.recovering, self.reached = False, self.observer
         if kind == "reading":
             reading = record["reading"]
             if isinstance(reading, str):
@@ -243,6 +307,10 @@ class _Replay:
     def take_verdict(self, number: int, record: Record) -> None:
         """The verdict; one that the observer does not come to by itself came from outside."""
         cause = record.get("cause")
+        if self.ended:
+            raise self.refuse(number, "the run has ended before")
+        if self.observer.verdict is None:
+            self.reached = self.observer
         if self.observer.verdict is None and record["verdict"] == "abstained" and cause in (None, *FROM_OUTSIDE):
             ran, self.pending = self.pending if record.get("ran") is True else None, None
             self.observer, self.cause = self.observer.fail(str(record["reason"]), ran), cause
@@ -252,7 +320,8 @@ class _Replay:
         verdict, self.ended = self.observer.verdict, True
         if "cause" not in record:
             self.cause = None
-        if verdict is None or verdict_record(verdict, self.cause, self.ran) != record:
+        said = {key: value for key, value in record.items() if key != "time"}
+        if verdict is None or verdict_record(verdict, self.cause, self.ran) != said:
             raise self.refuse(number, "the observer does not come to that verdict")
 
     def catch_up(self) -> None:
@@ -261,6 +330,50 @@ class _Replay:
             self.num_events += 1
         if self.observer.verdict is not None:
             self.journal.verdict(self.observer.verdict, self.cause, self.ran)
+
+    def resumed(self, after_fault: bool) -> Resumed:
+        """Where the run stands; if a fault of the plant has ended it and it is to go on, before that, if it can."""
+        found = Resumed(
+            self.observer,
+            self.pending,
+            self.num_events,
+            self.cause,
+            plant=self.plant,
+            names_plant=len(self.journal.records) <= 1,
+            attempt=self.attempt,
+            steps_before=self.steps_before,
+        )
+        if self.recovering and not self.ended:
+            # A reset that may have been sent is sent again: a second one changes nothing and reads the same.
+            return replace(found, pending=None, recovery=find_reset(self.observer.settings.question))
+        if not (after_fault and self.ended and self.cause == "plant"):
+            return found
+        question = self.observer.settings.question
+        reset = find_reset(question)
+        reason = self.why_not() or why_not(question, reset)
+        if reason is not None or self.reached is None:
+            return replace(found, remark=reason)
+        return replace(
+            found,
+            observer=self.reached,
+            cause="observer",
+            recovery=reset,
+            recovers=True,
+            names_plant=True,
+            attempt=self.attempt + 1,
+            steps_before=len(self.reached.transcript),
+        )
+
+    def why_not(self) -> str | None:
+        """Why this run, whatever its question, cannot go on after a fault of the plant."""
+        if self.plant is None:
+            return "its journal does not name the plant"
+        if self.reached is None or len(self.reached.events) != self.num_events:
+            return "it changed its stage in the step that failed"
+        budget = self.observer.settings.settings_data().get("budget")
+        if isinstance(budget, int) and self.num_intents >= budget:
+            return f"its budget of {budget} actions is spent"
+        return None
 
     def refuse(self, number: int, why: str) -> FileError:
         return FileError(f"{self.journal.path}: record {number} does not fit the run ({why}); it cannot be resumed")

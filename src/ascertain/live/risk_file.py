@@ -20,7 +20,6 @@ import re
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, final
@@ -28,6 +27,7 @@ from typing import Any, final
 from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import FileError, TaskError
 from ascertain.live.record_store import RecordStore
+from ascertain.live.recorder import tell_time
 from ascertain.observer.records import START, Record, hash_record
 from ascertain.rational import have_small_denominator, parse_rational, rational_field
 
@@ -41,6 +41,8 @@ MAX_SHARES = 10_000
 """Runs of one file: all of it is read for each of them."""
 MAX_DIGITS = 200
 """Digits of the numbers of a share, as many as are read back."""
+ABSTAINED = "abstained: "
+"""How the outcome of a run without an answer begins."""
 LONGEST = 500
 """Characters of an outcome: a reason may quote a plant."""
 _SCHEDULE = re.compile(r"equal:(?P<number>[1-9][0-9]{0,5})|geometric(?::(?P<ratio>[0-9./e-]{1,40}))?")
@@ -168,7 +170,7 @@ def take_share(
         if not store.records:
             head = {"record": "risk", "format": FORMAT, "version": VERSION}
             store.add({**head, "total": str(found.total), "schedule": found.schedule})
-        share = RiskShare(len(found.shares), amount, scheduled, _now(), task_sha256, run)
+        share = RiskShare(len(found.shares), amount, scheduled, tell_time(), task_sha256, run)
         store.add(
             {
                 "record": "share",
@@ -184,10 +186,14 @@ def take_share(
 
 
 def end_share(path: str | Path, number: int, outcome: str) -> RiskFile:
-    """Record how the run of a share ended; said a second time, after a resumption, it is not written again."""
+    """Record how the run of a share ended; said a second time, after a resumption, it is not written again.
+
+    A run that has abstained because of its plant may go on and end in another way.
+    """
     with _locked(path) as store:
-        if _known(_parse(store), number).outcome is None:
-            store.add({"record": "outcome", "number": number, "outcome": outcome[:LONGEST], "time": _now()})
+        known = _known(_parse(store), number).outcome
+        if known is None or (known.startswith(ABSTAINED) and known != outcome[:LONGEST]):
+            store.add({"record": "outcome", "number": number, "outcome": outcome[:LONGEST], "time": tell_time()})
         return _parse(store)
 
 
@@ -195,7 +201,7 @@ def return_share(path: str | Path, number: int) -> RiskFile:
     """Give back the share of a run that ended before anything was sent: it cannot have answered."""
     with _locked(path) as store:
         _known(_parse(store), number)
-        store.add({"record": "returned", "number": number, "time": _now()})
+        store.add({"record": "returned", "number": number, "time": tell_time()})
         return _parse(store)
 
 
@@ -282,7 +288,9 @@ def _take(found: RiskFile, record: Record) -> RiskFile:
             raise ValueError
         return replace(found, shares=(*found.shares, RiskShare(number, alpha, record["scheduled"], *texts)))
     share = found.shares[number]
-    if share.returned or share.outcome is not None:
+    if share.returned or not (share.outcome is None or share.outcome.startswith(ABSTAINED)):
+        raise ValueError
+    if record["record"] == "returned" and share.outcome is not None:
         raise ValueError
     if record["record"] == "outcome" and isinstance(record["outcome"], str):
         share = replace(share, outcome=record["outcome"])
@@ -342,7 +350,3 @@ def _known(found: RiskFile, number: int) -> RiskShare:
     if number >= len(found.shares):
         raise FileError(f"{found.path}: no run has taken share {number}; the risk file is another one now")
     return found.shares[number]
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

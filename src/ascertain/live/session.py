@@ -7,7 +7,7 @@ crash knows all that may have happened. Faults of the plant are dealt with in `f
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, final
 
 from ascertain.drawing.shown import Listing, Shown
@@ -93,10 +93,15 @@ class _Session:
                 self.known[action][model.readings[silence]] = silence
         return self.known[action]
 
-    def ask(self, action: Action) -> None:
+    def ask(self, action: Action, policy: FaultPolicy | None = None) -> None:
         """Send an action and tell the observer what came of it."""
-        heard = ask_plant(self.plant, self.name(action), self.readings(action), self.policy, self.deadline)
+        heard = ask_plant(self.plant, self.name(action), self.readings(action), policy or self.policy, self.deadline)
         self.tell(action, heard)
+
+    def recover(self, action: Action) -> None:
+        """Reset a plant that has failed: only a reset that surely ran tells where it is now."""
+        self.recorder.intent(action)
+        self.ask(action, replace(self.policy, strict=True))
 
     def advise(self) -> Advice:
         """What the observer says, if it comes to say so in time."""
@@ -139,6 +144,16 @@ class _Session:
         if self.watch is not None:
             self.watch(self.observer, heard)
 
+    def may_act(self, action: Action, approve: Callable[[str], bool] | None) -> bool:
+        """Whether the action may be sent; if not, the run is given up."""
+        if approve is not None and not approve(self.name(action)):
+            self.give_up(f"the action {self.name(action)!r} was not approved", "person")
+        elif self.deadline.is_over:
+            self.give_up(self.deadline.reason, "deadline")
+        else:
+            return True
+        return False
+
     def record_events(self) -> None:
         for event in self.observer.events[self.recorded_events :]:
             self.recorder.stage(event)
@@ -161,6 +176,8 @@ def run_session(
     pending: Action | None = None,
     recorded_events: int = 0,
     cause: Cause | None = "observer",
+    recovery: Action | None = None,
+    name_plant: bool = False,
     approve: Callable[[str], bool] | None = None,
     dry_run: bool = False,
     watch: Watch | None = None,
@@ -171,29 +188,32 @@ def run_session(
 
     `commitment`, if given, is recorded first. A run that is taken up again comes with an observer that was told all
     that was recorded, a plant that was resumed, `pending`, the action of an intent that nothing was recorded after, and
-    `recorded_events`, how many changes of stage were; of one that has ended, `cause` is the one recorded. `approve` is
-    asked before each action; a no ends the run, and so does the deadline.
+    `recorded_events`, how many changes of stage were; of one that has ended, `cause` is the one recorded. One that goes
+    on after a fault of the plant comes with `recovery`, the reset that is done first. With `name_plant` the plant is
+    recorded before anything is sent. `approve` is asked before each action; a no ends the run, and so does the
+    deadline.
     """
     patience, recorder = policy or FaultPolicy(), recorder or Notebook()
     session = _Session(observer, as_plant(plant), patience, recorder, watch, recorded_events, deadline, cause=cause)
     with deadline.limit():
         if dry_run:
-            advice = session.advise() if pending is None else Act(pending)
+            first = pending if recovery is None else recovery
+            advice = session.advise() if first is None else Act(first)
             following = session.name(advice.action) if isinstance(advice, Act) else None
             return Run(session.observer.verdict, session.observer, next_action=following)
         if commitment is not None:
             recorder.begin(commitment)
+        if name_plant:
+            recorder.meet(session.plant, observer.settings.model)
         session.record_events()
         if watch is not None:
             watch(observer, None)
         if pending is not None and observer.verdict is None:
             _settle_pending(session, pending)
+        if recovery is not None and observer.verdict is None and session.may_act(recovery, approve):
+            session.recover(recovery)
         while isinstance(advice := session.advise(), Act):
-            if approve is not None and not approve(session.name(advice.action)):
-                session.give_up(f"the action {session.name(advice.action)!r} was not approved", "person")
-            elif deadline.is_over:
-                session.give_up(deadline.reason, "deadline")
-            else:
+            if session.may_act(advice.action, approve):
                 recorder.intent(advice.action)
                 session.ask(advice.action)
     return session.end()
@@ -201,7 +221,7 @@ def run_session(
 
 def _settle_pending(session: _Session, action: Action) -> None:
     """An action was meant to be sent when the run broke off: ask again where that is safe, else it is in doubt."""
-    if session.plant.retry_safe:
+    if session.plant.may_repeat(session.name(action)):
         session.ask(action)
     else:
         session.plant.skip(session.name(action))
@@ -209,9 +229,9 @@ def _settle_pending(session: _Session, action: Action) -> None:
         session.tell(action, Heard("failure" if session.policy.strict else "doubt", None, (fault,)))
 
 
-def resume_plant(plant: AbstractPlant, observer: AbstractObserver) -> None:
-    """Tell a plant what was sent to it before, as the observer knows it."""
-    steps: Sequence[Step] = observer.transcript
+def resume_plant(plant: AbstractPlant, observer: AbstractObserver, steps_before: int = 0) -> None:
+    """Tell a plant what was sent to it before, as the observer knows it, after so many steps."""
+    steps: Sequence[Step] = observer.transcript[steps_before:]
     names = [observer.settings.model.actions[step.action] for step in steps]
     confirmed = max((i + 1 for i, step in enumerate(steps) if step.certain), default=0)
     plant.resume(names, confirmed)

@@ -8,8 +8,7 @@ give a bank for whatever reason, the bank is compiled here when it is wanted, as
 from __future__ import annotations
 
 from pickle import PicklingError
-from types import TracebackType
-from typing import Any, final
+from typing import Any, Self, final
 
 from ascertain.errors import AscertainError
 from ascertain.live.compile_worker import CompileWorker
@@ -60,10 +59,8 @@ class SpeculativeBank:
         if worker is not None:
             worker.close()
 
-    def __enter__(self) -> SpeculativeBank:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
