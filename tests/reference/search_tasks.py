@@ -13,7 +13,7 @@ from ascertain.model import Machine
 from ascertain.model.build import complete, with_reset
 from ascertain.model.files import read_model
 from ascertain.model.union import union
-from ascertain.quotients.fingerprint import pose_fingerprint
+from ascertain.problem.fingerprint import pose_fingerprint
 from ascertain.quotients.quotient import take_quotient
 from ascertain.task.task import Task
 

@@ -26,8 +26,11 @@ from typing import TypeAlias
 import numpy as np
 
 from ascertain.errors import LimitError, TaskError
-from ascertain.kernels.search.bounds import INFINITE, NEVER, SearchTables, Subsets, sweep_subsets
-from ascertain.quotients.separation import PairDistances, list_reachable, measure_task, pair_number
+from ascertain.kernels.search.bounds import NEVER, find_partners, sweep_subsets
+from ascertain.kernels.search.distances import FULL, NONE, look_up_pair
+from ascertain.kernels.search.tables import SearchTables, Subsets
+from ascertain.quotients.separation import PairDistances, list_reachable, measure_task, successors_within
+from ascertain.search.pair_table import grow_pairs, keep_met_pairs, keep_no_pairs
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Action, IntArray, Reading, State
 
@@ -35,6 +38,8 @@ Member: TypeAlias = tuple[int, State]
 """(label, state)."""
 Configuration: TypeAlias = frozenset[Member]
 """What may still be true."""
+MOST_PASSES = 50_000_000
+"""States squared times actions up to which the distances of all pairs are measured at once: tenths of a second."""
 MOST_SETS = 30_000_000
 """Sets of one size that a table is made for: 120 MB, and a sweep over all of them takes seconds."""
 LARGEST_SIZE = 8
@@ -42,9 +47,24 @@ LARGEST_SIZE = 8
 but 32; scratch arrays are made for this size."""
 
 
-@dataclass(frozen=True, eq=False)
+class _Rows(dict[State, list[int]]):
+    """The rows of a table as lists, which Python walks faster than arrays; made when they are asked for."""
+
+    def __init__(self, table: IntArray) -> None:
+        super().__init__()
+        self.table = table
+
+    def __missing__(self, s: State) -> list[int]:
+        self[s] = self.table[s].tolist()
+        return self[s]
+
+
+@dataclass(eq=False)
 class Arena:
-    """A task as tables, on the states that its hypotheses reach; actions, readings and labels keep their numbers."""
+    """A task as tables, on the states that its hypotheses reach; actions, readings and labels keep their numbers.
+
+    It is not frozen, because its tables grow while a search goes on: pairs are measured when they are met.
+    """
 
     task: Task
     start: Configuration
@@ -54,6 +74,8 @@ class Arena:
     tables: SearchTables
     scale: Fraction
     """What the task's costs were multiplied by to become integers."""
+    most_bytes: int | None = None
+    """What the table of pairs that were met may take; None for any number."""
 
     @property
     def num_actions(self) -> int:
@@ -66,14 +88,26 @@ class Arena:
     def cost(self, action: Action) -> int:
         return int(self.tables.cost[action])
 
-    def first_action(self, one: Member, other: Member) -> Action:
-        """How a cheapest word that settles two members begins; they are at a finite distance above 0."""
-        return int(self.tables.choice[pair_number(one[1], other[1])])
+    def make_pair_room(self) -> bool:
+        """Let the table of pairs grow if a query found no room in it; whether it has."""
+        if not self.tables.pairs.used[FULL]:
+            return False
+        larger = grow_pairs(self.tables.pairs, self.most_bytes)
+        if larger is not None:
+            self.tables = self.tables._replace(pairs=larger)
+        return larger is not None
+
+    def measure(self, s: State, t: State) -> tuple[int, Action | None, bool]:
+        """The distance of two states, how a cheapest word begins, and whether they are known: else it is a bound."""
+        while True:
+            distance, choice = look_up_pair(self.tables, s, t, len(self.tables.pairs.explored))
+            if choice >= NONE or not self.make_pair_room():
+                return int(distance), None if choice < 0 else int(choice), bool(choice >= NONE)
 
     @cached_property
-    def rows(self) -> tuple[list[list[int]], list[list[int]], list[int]]:
-        """Successors, readings and state labels as lists, which Python walks faster than arrays."""
-        return self.tables.successor.tolist(), self.tables.reading.tolist(), self.tables.state_label.tolist()
+    def rows(self) -> tuple[_Rows, _Rows, list[int]]:
+        """Successors, readings and state labels as lists."""
+        return _Rows(self.tables.successor), _Rows(self.tables.reading), self.tables.state_label.tolist()
 
     def allows(self, state: State, action: Action) -> bool:
         return self.rows[0][state][action] != UNDEFINED
@@ -116,14 +150,13 @@ class Arena:
 
     def farthest_partners(self, members: Sequence[Member]) -> tuple[list[int], list[int]]:
         """For each member the distance of its farthest partner, and the partner's place; INFINITE where labels meet."""
-        label, s = (np.array(column, dtype=np.int64) for column in zip(*members, strict=True))
-        high, low = np.maximum.outer(s, s), np.minimum.outer(s, s)
-        apart = high != low
-        # `pair_number` of states high > low, all pairs at once; where the states are equal any valid place will do.
-        place = np.where(apart, high * (high - 1) // 2 + low, 0)
-        distance = np.where(apart, self.tables.distance[place], INFINITE)
-        distance[label[:, None] == label[None, :]] = 0
-        return distance.max(axis=1).tolist(), distance.argmax(axis=1).tolist()
+        bits, k = self.tables.bits, len(members)
+        code = np.array([s << bits | label for label, s in members], dtype=np.int32)
+        far, partner = np.zeros(k, dtype=np.int64), np.zeros(k, dtype=np.int64)
+        find_partners(self.tables, code, k, far, partner)
+        while self.make_pair_room():
+            find_partners(self.tables, code, k, far, partner)
+        return far.tolist(), partner.tolist()
 
 
 def is_pure(configuration: Iterable[Member]) -> bool:
@@ -134,7 +167,8 @@ def is_pure(configuration: Iterable[Member]) -> bool:
 def build_arena(task: Task, *, mean: bool = False, distances: PairDistances | None = None) -> Arena:
     """The tables of a task on a deterministic machine; give it the reduced task of a quotient.
 
-    `distances` are those of `measure_task(task)`, where they are known already.
+    `distances` are those of `measure_task(task)`, where they are known already. Where states are few all of them are
+    measured at once, which is quicker; elsewhere those that are met, when they are.
     """
     model = task.model
     if not model.is_exact:
@@ -148,19 +182,22 @@ def build_arena(task: Task, *, mean: bool = False, distances: PairDistances | No
     if len(class_of) << bits >= 2**31:
         raise LimitError(f"{len(class_of)} states with {len(task.labels)} labels are too many for the exact solver")
     cost, scale = task.integer_costs()
-    pairs = measure_task(task, class_of) if distances is None else distances
+    if distances is None and len(class_of) ** 2 * len(cost) <= MOST_PASSES:
+        distances = measure_task(task, class_of)
     element: list[int] = np.searchsorted(class_of, task.state).tolist()
     return Arena(
         task=task,
         start=frozenset(zip(task.label.tolist(), element, strict=True)),
         class_of=class_of,
         tables=SearchTables(
-            successor=pairs.successor,
-            reading=pairs.behaviour,
+            successor=successors_within(model, class_of) if distances is None else distances.successor,
+            reading=model.behaviour[class_of] if distances is None else distances.behaviour,
             cost=cost,
-            distance=pairs.distance,
-            choice=pairs.choice,
-            state_label=np.empty(0, dtype=np.int32) if pairs.label is None else pairs.label,
+            least=int(cost.min()),
+            distance=np.empty(0, dtype=np.int64) if distances is None else distances.distance,
+            choice=np.empty(0, dtype=np.int16) if distances is None else distances.choice,
+            pairs=keep_met_pairs(len(cost)) if distances is None else keep_no_pairs(),
+            state_label=np.empty(0, dtype=np.int32) if task.state_label is None else task.state_label[class_of],
             bits=bits,
             mean=mean,
             subsets=no_subsets(),

@@ -10,19 +10,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
 from ascertain.kernels._jit import compiling_seconds, whole_kernels
-from ascertain.kernels.search.bounds import INFINITE
+from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.kernels.search.deepen import DONE, FULL, PAUSED, deepen, prove_infinite
 from ascertain.kernels.search.graph import EXPANDED, bound_again
+from ascertain.policy.automaton import Automaton
+from ascertain.policy.evaluate import cost_by_hypothesis
 from ascertain.search.configuration import Arena, Member, price_of_next, value_next_size
+from ascertain.search.first_policy import MIDDLE, WIDE, find_first_policy
 from ascertain.search.graph import SearchGraph
-from ascertain.search.greedy import improve_plan, plan_greedily
+from ascertain.search.greedy import enter_policy, improve_plan, plan_greedily
+from ascertain.search.limits import default_memory_limit
+from ascertain.search.plan import read_policy
+from ascertain.search.shares import Shares, bound_by_counting, bound_by_packing
 from ascertain.search.solution import SearchStats, StopReason
 from ascertain.search.splitting import SplittingTree, grow_splitting_tree
 
@@ -35,8 +41,21 @@ MANY_VISITS = 2_000
 """Visits before infinity is first looked for: most tasks are settled sooner."""
 IMPROVE_AFTER = 40_000
 """Visits after which a policy is improved: a search that is over sooner would only lose time by it."""
-SHORT_SLICE, SMALL = 4_000, 2_000
-"""Where members times actions are at most SMALL, that many visits are spent before a first policy is looked for."""
+SHORT_SLICE, FIRST_PASSES, SMALL = 4_000, 12_000_000, 2_000
+"""Where members times actions are at most SMALL, visits that are spent before a first policy is looked for: so many, or
+fewer if these times actions times the square of members come to more."""
+PASSES = 300_000
+"""Visits in one call times members times actions, on larger tasks: limits are looked at every few hundredths of a
+second."""
+PACK_AFTER = 400_000_000
+"""Visits times the square of members times actions after which a small task is bounded by packing: a second of search,
+which importing the solver of linear programs and listing pairs takes too."""
+GRACE = 0.25
+"""Seconds that a first policy may take whatever the limit: without one there is nothing to return."""
+MOST_SPLIT = 4_096
+"""States whose splitting tree is grown: blocks are sorted in a time that grows with the square of their size."""
+MOST_ENTERED = 20_000
+"""Members of all configurations of a first policy that is entered into the graph; each of them is bounded."""
 
 
 class Search:
@@ -47,6 +66,7 @@ class Search:
         arena: Arena,
         weight: dict[Member, int] | None = None,
         *,
+        first: Automaton | None = None,
         time_limit: float | None = None,
         memory_limit: int | None = None,
         started: float | None = None,
@@ -58,9 +78,13 @@ class Search:
         """Seconds of compiling that do not belong to this search."""
         self.deadline = None if time_limit is None else self.started + time_limit
         """On the clock of `time.monotonic`; None for never."""
-        self.memory_limit = memory_limit
-        """Bytes that the tables of the search may take; None for any number."""
+        self.given_memory = memory_limit
+        if len(arena.tables.distance) == 0 and self.memory_limit is not None:
+            # Pairs may take a quarter of it; without room for more of them bounds are weaker, and as valid.
+            arena.most_bytes = self.memory_limit // 4
         self.graph = SearchGraph(arena, weight)
+        self.first = first
+        """A policy that is known from elsewhere; the graph knows its cost, and its steps if it is small."""
         self.tree: SplittingTree | None = None
         self.prepared = False
         """Whether a first policy has been looked for."""
@@ -68,8 +92,17 @@ class Search:
         """Visits when infinity was last looked for."""
         self.strengthened = 0
         """Visits when the table of small sets last grew."""
+        self.shares: Shares | None = None
+        """What proves the lower bound of the start, as long as the graph knows no better one."""
+        self.packed = False
+        """Whether a bound by packing has been looked for."""
         self.improved = IMPROVE_AFTER
         """Visits after which the first policy is improved next."""
+
+    @cached_property
+    def memory_limit(self) -> int | None:
+        """Bytes that the tables of the search may take, None for any number; asked for when they grow."""
+        return default_memory_limit() if self.given_memory is None else self.given_memory
 
     @property
     def lower(self) -> int:
@@ -98,10 +131,16 @@ class Search:
     def deepen(self, progress: SearchProgress | None) -> StopReason | None:
         """The loop: a slice of deepening, then whatever is due between slices."""
         size = len(self.arena.start) * self.arena.num_actions
+        # Small ones are visited in slices that do not depend on their size.
+        at_once = SLICE if size <= SMALL else max(1, PASSES // size)
+        first = min(SHORT_SLICE, FIRST_PASSES // (size * len(self.arena.start)))
         while True:
-            if not self.prepared and (self.graph.num_visits >= SHORT_SLICE or size > SMALL):
+            if not self.prepared and (self.graph.num_visits >= first or size > SMALL):
                 self.prepare()
-            status = self.visit(SLICE if self.prepared else SHORT_SLICE)
+                self.pack()
+                if self.is_over:
+                    return "time"
+            status = self.visit(at_once if self.prepared else max(1, first))
             if status == DONE:
                 return None
             if status == FULL:
@@ -110,6 +149,7 @@ class Search:
                     return "memory"
                 self.graph.grow()
             self.look_for_infinity(patiently=status == PAUSED)
+            self.pack()
             if status == PAUSED:
                 self.strengthen()
                 self.improve_policy()
@@ -124,6 +164,7 @@ class Search:
         left[1] = number
         while True:
             status = deepen(self.arena.tables, graph.data, graph.scratch, graph.stack, int(left[1]))
+            self.arena.make_pair_room()
             if status != PAUSED or left[1] == 0 or self.is_over:
                 return status
 
@@ -133,16 +174,86 @@ class Search:
         return self.deadline is not None and time.monotonic() > self.deadline
 
     def prepare(self) -> None:
-        """Let the splitting tree and a greedy policy say what they can."""
+        """Let the splitting tree and greedy policies say what they can."""
         self.prepared = True
         if self.lower >= self.upper:
             return
-        if not self.arena.about_current:
+        is_small = len(self.arena.start) * self.arena.num_actions <= SMALL and len(self.arena.tables.distance) > 0
+        # Of a small task it takes a moment, whatever the time.
+        until = None if is_small or self.deadline is None else max(self.deadline, time.monotonic() + GRACE)
+        self.take(self.first or find_first_policy(self.arena.task, deadline=until, eager=True))
+        self.take(find_first_policy(self.arena.task, MIDDLE, self.deadline))
+        if self.counts_start:
+            self.raise_start(bound_by_counting(self.arena, self.lower))
+        if self.lower >= self.upper:
+            return
+        if not self.arena.about_current and len(self.arena.class_of) <= MOST_SPLIT:
             self.tree = grow_splitting_tree(self.arena)
             if self.tree.stuck_part(self.arena.start) is not None:
                 self.graph.data.lower[0] = INFINITE
                 return
-        plan_greedily(self.graph, self.tree)
+        if is_small or self.upper >= INFINITE:
+            plan_greedily(self.graph, self.tree, None if self.upper >= INFINITE and is_small else self.deadline)
+
+    @property
+    def counts_start(self) -> bool:
+        """Whether bounds by shares hold: for worst costs, about the start, of more than two hypotheses."""
+        return not self.graph.mean and not self.arena.about_current and len(self.arena.start) > 2
+
+    def raise_start(self, shares: Shares | None) -> None:
+        """Raise the lower bound of the start to what shares prove."""
+        if shares is not None and shares.bound > self.lower:
+            self.shares = shares
+            self.graph.data.lower[0] = shares.bound
+
+    def pack(self) -> None:
+        """When a search turns out to be long: bound the start by packing, and look for policies further, once."""
+        size = len(self.arena.start) * self.arena.num_actions
+        due = 0 if size > SMALL else PACK_AFTER // size**2
+        if self.packed or self.graph.num_visits < due or not self.counts_start or self.lower >= self.upper:
+            return
+        self.packed = True
+        self.raise_start(bound_by_packing(self.arena, self.lower, lambda: self.is_over))
+        self.take(find_first_policy(self.arena.task, WIDE, self.deadline))
+        if self.is_planned and self.lower < self.upper:
+            improve_plan(self.graph, self.tree, 4, self.deadline)
+
+    def take(self, policy: Automaton | None) -> None:
+        """Make use of a policy that is known from elsewhere, if it is cheaper than what the graph knows."""
+        if policy is None:
+            return
+        reduced, unit = self.arena.task, self.arena.scale
+        costs = cost_by_hypothesis(reduced, policy)
+        if self.graph.mean:
+            places = np.searchsorted(self.arena.class_of, reduced.state).tolist()
+            members = zip(reduced.label.tolist(), places, strict=True)
+            value = int(sum(c * unit * self.graph.start[member] for c, member in zip(costs, members, strict=True)))
+        else:
+            value = int(max(costs) * unit)
+        if value >= self.upper:
+            return
+        if not enter_policy(self.graph, policy, MOST_ENTERED, self.deadline):
+            # The plan first, as everywhere: without one the bound is that of the policy from elsewhere.
+            self.first = policy
+            self.graph.data.plan[0] = -1
+            self.graph.data.upper[0] = value
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether the graph has the steps of the best policy."""
+        return bool(self.graph.data.plan[0] >= 0) or self.knows_pair
+
+    def read_policy(self) -> Automaton:
+        """The best policy that is known; there is one."""
+        if self.first is not None and self.graph.data.plan[0] < 0 and not self.knows_pair:
+            return self.first
+        return read_policy(self.graph)
+
+    @property
+    def knows_pair(self) -> bool:
+        """Whether the start is two members whose distance is known."""
+        states = [s for _, s in self.arena.start]
+        return len(states) == 2 and states[0] != states[1] and self.arena.measure(*states)[1] is not None
 
     def strengthen(self) -> None:
         """When a search for worst costs turns out to be long: bound configurations by their small parts too.
@@ -159,14 +270,13 @@ class Search:
             return
         subsets = value_next_size(tables, self.deadline)
         if subsets is not None:
-            self.arena = replace(self.arena, tables=tables._replace(subsets=subsets))
-            graph.arena = self.arena
+            self.arena.tables = tables._replace(subsets=subsets)
             bound_again(self.arena.tables, graph.data)
         self.strengthened = graph.num_visits
 
     def improve_policy(self) -> None:
         """Try more words at each step of the policy at hand; again, with twice as many, each time the work doubles."""
-        if INFINITE > self.upper > self.lower and self.graph.num_visits >= self.improved:
+        if INFINITE > self.upper > self.lower and self.graph.num_visits >= self.improved and self.is_planned:
             width = 4 * self.improved // IMPROVE_AFTER
             self.improved *= 2
             improve_plan(self.graph, self.tree, width, self.deadline)

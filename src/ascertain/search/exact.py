@@ -1,9 +1,10 @@
 """D of a task, exactly: the cheapest policy that settles the question, proved cheapest, or a proof that none does.
 
-The road: take the quotient; measure all pairs; deepen on the graph of configurations until the lower bound, first set
-by the farthest pair, meets the upper bound (`search/deepening.py`; where that is not over at once, the splitting tree
-and a greedy policy are asked first); then read the policy off the graph and write the proof. At a limit, or at Ctrl-C,
-the interval reached is the answer, with what proves and attains it.
+The road: on a large task find a first policy, greedily; take the quotient; measure pairs, all of them where states are
+few; deepen on the graph of configurations until the lower bound, first set by the farthest pair, meets the upper bound
+(`search/deepening.py`; where that is not over at once, the splitting tree and a greedy policy are asked first); then
+read the policy off the graph and write the proof. At a limit, or at Ctrl-C, the interval reached is the answer, with
+what proves and attains it.
 """
 
 from __future__ import annotations
@@ -11,29 +12,35 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from ascertain.errors import TaskError
+from ascertain.interruption import OutOfTime, limited, seconds_left
 from ascertain.kernels._jit import compiling_seconds
-from ascertain.kernels.search.bounds import INFINITE
+from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.policy.evaluate import cost_by_hypothesis
 from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.quotients.separation import PairDistances
 from ascertain.search.configuration import Arena, Member, build_arena, is_pure
-from ascertain.search.deepening import Search, SearchProgress
+from ascertain.search.deepening import GRACE, Search, SearchProgress
+from ascertain.search.first_policy import find_first_policy
 from ascertain.search.least_mean import lower_mean
 from ascertain.search.mean_proof import MeanProver
-from ascertain.search.plan import read_policy
 from ascertain.search.proof import Prover
 from ascertain.search.solution import (
     Bounded,
     MeanProof,
     Objective,
     Proof,
+    ProofRow,
     SearchStats,
+    SharesProof,
     Solution,
     Solved,
     StopReason,
@@ -47,6 +54,8 @@ Prove: TypeAlias = Literal["always", "when solved", "never"]
 """When the proof of a lower bound is written."""
 Weights: TypeAlias = tuple[Fraction, ...]
 """One positive rational for each hypothesis of the task."""
+LARGE, SMALL_STATES = 25_000, 50
+"""States times actions above which a first policy is found at once; a hypothesis counts as so many states."""
 
 
 def solve(
@@ -67,17 +76,27 @@ def solve(
     gets, unless `least_mean` is False: any policy of the least worst cost will do then. `mean_is_least` of the result
     says whether no policy of that worst cost has a lower mean. "expected" minimises the mean.
     Means are under `weights`, one positive rational for each hypothesis (all equal if not given). Limits are in seconds
-    and bytes, of the search proper. The proof of the lower bound is written afterwards and may take longer than the
-    search: `prove` says whether "always", only "when solved", or "never". What is unsolvable always comes with its
-    witness, and after Ctrl-C there is no proof. `distances` are those of the task's quotient (`measure_task`), where
-    they are known already.
+    and bytes, of all but the proof; without one, three quarters of the free memory may be used. The proof of the lower
+    bound is written afterwards and may take longer than the search: `prove` says whether "always", only "when solved",
+    or "never". What is unsolvable always comes with its witness. Ctrl-C ends the search, and a second
+    one the proof. `distances` are those of the task's quotient (`measure_task`), where they are known already.
     """
     started, compiled_before = time.monotonic(), compiling_seconds()
     check_task(task)
     mean = objective == "expected"
     given = check_weights(task, weights)
-    quotient = take_quotient(task)
-    arena = build_arena(quotient.reduced, mean=mean, distances=distances)
+    deadline = None if time_limit is None else started + time_limit
+    first: Automaton | None = None
+    try:
+        with _ending_at(deadline if is_large(task) else None):
+            soon = None if deadline is None else max(deadline, started + GRACE)
+            first = find_first_policy(task, deadline=soon, eager=True) if is_large(task) else None
+            quotient = take_quotient(task)
+            arena = build_arena(quotient.reduced, mean=mean, distances=distances)
+    except OutOfTime:
+        return conclude_early(task, first, given, objective, "time", time.monotonic() - started)
+    except KeyboardInterrupt:
+        return conclude_early(task, first, given, objective, "interrupt", time.monotonic() - started)
     if is_pure(arena.start):
         return answer_at_once(arena, quotient, given if mean else None, time.monotonic() - started)
     merged = merge_weights(task, quotient, arena, given)
@@ -86,6 +105,7 @@ def solve(
     search = Search(
         arena,
         merged if mean else None,
+        first=first,
         time_limit=time_limit,
         memory_limit=memory_limit,
         started=started,
@@ -99,10 +119,50 @@ def solve(
         assert isinstance(unsolvable, Unsolvable)
         return replace(unsolvable, objective=objective)
     solution = conclude(search, quotient, given if mean else None, why, prove)
-    if isinstance(solution, Solved) and least_mean and not mean and fits(task, merged):
-        policy, is_least = lower_mean(search.graph, merged)
+    if isinstance(solution, Solved) and least_mean and not mean and search.is_planned and fits(task, merged):
+        policy, is_least = lower_mean(search.graph, merged, deadline)
         solution = replace(solution, policy=policy.named(task), mean_is_least=is_least)
     return with_mean(task, given, solution)
+
+
+def _ending_at(deadline: float | None) -> AbstractContextManager[None]:
+    """Within, what looks up is stopped at this time by `time.monotonic`, or earlier if others say so."""
+    if deadline is None:
+        return nullcontext()
+    outer = time.monotonic() + (seconds_left() or 0.0) if seconds_left() is not None else math.inf
+    return limited(lambda: min(deadline, outer) - time.monotonic(), "the time limit of the search")
+
+
+def is_large(task: Task) -> bool:
+    """Whether a first policy is found before anything else; small tasks are mostly solved at once."""
+    actions = task.model.num_actions
+    return task.model.is_exact and max(task.num_hypotheses * SMALL_STATES, task.model.num_states) * actions > LARGE
+
+
+def conclude_early(
+    task: Task, first: Automaton | None, weights: Weights, objective: Objective, why: StopReason, seconds: float
+) -> Bounded:
+    """The result where even the tables of a search were not made: a first policy, and that something has to be done."""
+    lower, proof = least_that_must_be_done(task)
+    upper: Fraction | None = None
+    if first is not None:
+        costs = cost_by_hypothesis(task, first)
+        mean = sum((w * c for w, c in zip(weights, costs, strict=True)), Fraction(0)) / sum(weights)
+        upper = max(costs) if objective == "worst" else mean
+    stats = SearchStats(seconds, 0, 0, 0, 0)
+    known = proof if objective == "worst" else None
+    return Bounded(lower, upper, first and first.named(task), known, why, stats, objective)
+
+
+def least_that_must_be_done(task: Task) -> tuple[Fraction, Proof]:
+    """Where two labels are possible, one action at least: the cheapest. With a proof on the states of the task."""
+    block = np.arange(task.model.num_states, dtype=np.int32)
+    _, first = np.unique(task.label, return_index=True)
+    if len(first) < 2:
+        return Fraction(0), Proof((), None, block, Fraction(0))
+    members = tuple((int(task.label[h]), int(task.state[h])) for h in first[:2])
+    least = min(task.cost)
+    return least, Proof((ProofRow(members, least, {}),), 0, block, least)
 
 
 def with_mean(task: Task, weights: Weights, solution: Solution) -> Solution:
@@ -121,15 +181,20 @@ def conclude(
     objective: Objective = "worst" if weights is None else "expected"
     stats = search.stats()
     if search.lower == INFINITE:
-        return Unsolvable(write_proof(search, quotient), stats, objective)
+        witness = write_proof(search, quotient)
+        assert isinstance(witness, Proof), "shares prove finite bounds"
+        return Unsolvable(witness, stats, objective)
     wanted = prove == "always" or (prove == "when solved" and why is None)
-    proof: Proof | MeanProof | None = None
-    if wanted and why != "interrupt":
-        proof = write_proof(search, quotient) if weights is None else write_mean_proof(search, quotient, weights)
+    proof: Proof | MeanProof | SharesProof | None = None
+    if wanted:
+        try:
+            proof = write_proof(search, quotient) if weights is None else write_mean_proof(search, quotient, weights)
+        except KeyboardInterrupt:  # the second one, if the search was interrupted too: then without a proof
+            why = why or "interrupt"
     lower, upper = search.interval()
     if upper is None:
         return Bounded(lower, None, None, proof, why or "time", stats, objective)
-    policy = read_policy(search.graph).named(quotient.task)
+    policy = search.read_policy().named(quotient.task)
     if why is not None and objective == "worst":
         # What was cut short may have improved a later step without having told the earlier ones.
         upper = max(cost_by_hypothesis(quotient.reduced, policy))
@@ -138,8 +203,10 @@ def conclude(
     return Bounded(lower, upper, policy, proof, why or "time", stats, objective)
 
 
-def write_proof(search: Search, quotient: Quotient) -> Proof:
-    """Rows for the lower bound that the search has reached."""
+def write_proof(search: Search, quotient: Quotient) -> Proof | SharesProof:
+    """Rows for the lower bound that the search has reached; shares where these have said it first."""
+    if search.shares is not None and search.lower <= search.shares.bound:
+        return search.shares.proof(search.arena, quotient)
     bound = None if search.lower == INFINITE else Fraction(search.lower, search.unit)
     if bound == 0:
         return Proof((), None, quotient.block, bound)

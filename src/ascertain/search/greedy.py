@@ -12,45 +12,59 @@ import time
 
 import numpy as np
 
-from ascertain.kernels.search.bounds import INFINITE
+from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.kernels.search.greedy import MOST_PAIRS, follow_pair, rank_words
+from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.search.configuration import Member, is_pure
 from ascertain.search.graph import SearchGraph
 from ascertain.search.splitting import SplittingTree
 from ascertain.types import Action
 
 
-def plan_greedily(graph: SearchGraph, tree: SplittingTree | None) -> bool:
+def plan_greedily(graph: SearchGraph, tree: SplittingTree | None, deadline: float | None = None) -> bool:
     """Enter a greedy policy into the graph, if the steps do not lead to a dead end; whether they did not."""
-    return _Planner(graph, tree).attempt(graph.start)
+    return _Planner(graph, tree, deadline).attempt(graph.start)
+
+
+def enter_policy(graph: SearchGraph, policy: Automaton, most: int, deadline: float | None = None) -> bool:
+    """Enter a policy that settles the start into the graph, if its configurations hold at most so many members."""
+    return _Planner(graph, None, deadline).enter(policy, most)
 
 
 def improve_plan(graph: SearchGraph, tree: SplittingTree | None, width: int, deadline: float | None = None) -> None:
     """Lower the upper bound of the start, if trying `width` words at each step of its policy finds a cheaper one."""
-    planner = _Planner(graph, tree)
+    planner = _Planner(graph, tree, deadline)
     before = INFINITE
     while graph.upper(0) < before:
         before = graph.upper(0)
         # The last steps first: what they save, earlier ones can count on.
         for here in reversed(planner.list_steps()):
-            if deadline is not None and time.monotonic() > deadline:
-                return
             for word in planner.rank(here, width):
+                if planner.is_over:
+                    return
                 planner.attempt(here, word)
 
 
 class _Planner:
-    def __init__(self, graph: SearchGraph, tree: SplittingTree | None) -> None:
+    def __init__(self, graph: SearchGraph, tree: SplittingTree | None, deadline: float | None = None) -> None:
         self.graph = graph
         self.arena = graph.arena
         self.tree = tree
+        self.deadline = deadline
         self.steps: dict[int, tuple[Action, list[int]]] = {}
         """For each planned node its action and the branches that are not pure."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is."""
+        return self.deadline is not None and time.monotonic() > self.deadline
 
     def plan(self, start: dict[Member, int], word: list[Action] | None = None) -> bool:
         """Plan every configuration that the plans lead to, beginning with this word; False at a dead end."""
         open_yet: list[tuple[dict[Member, int], list[Action]]] = [(start, word or [])]
         while open_yet:
+            if self.is_over:
+                return False
             here, going = open_yet.pop()
             node = self.graph.intern(here)
             # What is planned already, or has a policy from an earlier plan, need not be planned again.
@@ -70,6 +84,25 @@ class _Planner:
         self.steps = {}
         if not self.plan(here, word):
             return False
+        self.value()
+        return True
+
+    def enter(self, policy: Automaton, most: int) -> bool:
+        """Enter a policy step by step; False, and nothing entered, where it leads through more members than `most`."""
+        self.steps, size = {}, 0
+        open_yet = [(self.graph.start, policy.start())]
+        while open_yet:
+            here, at = open_yet.pop()
+            node = self.graph.intern(here)
+            size += len(here)
+            if size > most or self.is_over:
+                return False
+            if node in self.steps or policy.action[at] == NOWHERE:
+                continue
+            after = [(y, left) for y, left in sorted(self.graph.branch(here, policy.action[at]).items())]
+            kept = [(left, policy.children[at][y]) for y, left in after if not is_pure(left)]
+            self.steps[node] = (policy.action[at], [self.graph.intern(left) for left, _ in kept])
+            open_yet.extend(kept)
         self.value()
         return True
 

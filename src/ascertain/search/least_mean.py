@@ -14,10 +14,11 @@ is counted and not timed, so that the same task takes the same road.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ascertain.kernels.search.bounds import INFINITE
+from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.policy.automaton import Automaton
 from ascertain.search.configuration import Member, is_pure
 from ascertain.search.graph import SearchGraph
@@ -76,17 +77,18 @@ class _Node:
         return next((known for known in self.settled if known.spends <= t <= known.budget), None)
 
 
-def lower_mean(graph: SearchGraph, weights: dict[Member, int]) -> tuple[Automaton, bool]:
+def lower_mean(graph: SearchGraph, weights: dict[Member, int], deadline: float | None = None) -> tuple[Automaton, bool]:
     """A policy that costs no more than the finished search's, of the least mean found; whether it is the least of all.
 
-    `graph` is that of a search for worst costs, `weights` are those of its start.
+    `graph` is that of a search for worst costs, `weights` are those of its start. A deadline, on the clock of
+    `time.monotonic`, ends the work that is allowed earlier.
     """
-    return _Improver(graph, weights).improve()
+    return _Improver(graph, weights, deadline).improve()
 
 
 class _Improver:
-    def __init__(self, graph: SearchGraph, weights: dict[Member, int]) -> None:
-        self.graph = graph
+    def __init__(self, graph: SearchGraph, weights: dict[Member, int], deadline: float | None) -> None:
+        self.graph, self.deadline = graph, deadline
         self.arena = graph.arena
         self.start: Place = (frozenset(weights.items()), graph.upper(0))
         self.costs = [self.arena.cost(a) for a in range(self.arena.num_actions)]
@@ -229,6 +231,10 @@ class _Improver:
         weights = self.arena.named(met)
         key = frozenset(weights.items())
         if key not in self.nodes:
+            if len(weights) == 2:
+                (_, s), (_, t) = weights
+                if s != t and not self.arena.measure(s, t)[2]:
+                    raise _OutOfWork  # what two members cost is only bounded
             far, _ = self.arena.farthest_partners(list(weights))
             worst = max(far)
             by_pairs = INFINITE if worst >= INFINITE else sum(map(int.__mul__, far, weights.values()))
@@ -242,5 +248,5 @@ class _Improver:
 
     def spend(self, work: int) -> None:
         self.work -= work
-        if self.work < 0:
+        if self.work < 0 or (self.deadline is not None and time.monotonic() > self.deadline):
             raise _OutOfWork

@@ -41,7 +41,10 @@ def read_policy(graph: SearchGraph) -> Automaton:
 def planned_action(graph: SearchGraph, members: dict[Member, int]) -> Action:
     """What the plans of the graph do in a configuration that is not pure."""
     if len(members) == 2:
-        return graph.arena.first_action(*members)
+        (_, s), (_, t) = members
+        action = None if s == t else graph.arena.measure(s, t)[1]
+        if action is not None:
+            return action
     return int(graph.data.plan[graph.intern(members)])
 
 
@@ -85,14 +88,18 @@ class _Writer(Generic[Place]):
         return self.number.setdefault(decision, len(self.number))
 
     def automaton(self, root: int) -> Automaton:
-        """Number decisions from the root: they were made children first, so reversing puts parents first."""
-        # Equal decisions share a number, which is what makes the tree an automaton.
         decisions = list(self.number)
-        last = len(decisions) - 1
-        assert root == last, "the start is made last"
-        order = decisions[::-1]
-        return Automaton(
-            action=tuple(action for action, _, _ in order),
-            label=tuple(label for _, label, _ in order),
-            children=tuple({y: last - child for y, child in children} for _, _, children in order),
-        )
+        assert root == len(decisions) - 1, "the start is made last"
+        return share_decisions(decisions)
+
+
+def share_decisions(decisions: list[PlanNode]) -> Automaton:
+    """The policy of these decisions, each there once, children by their numbers before their parents, the root last."""
+    # Reversing puts parents first. That equal decisions share a number makes the tree an automaton.
+    last = len(decisions) - 1
+    order = decisions[::-1]
+    return Automaton(
+        action=tuple(action for action, _, _ in order),
+        label=tuple(label for _, label, _ in order),
+        children=tuple({y: last - child for y, child in children} for _, _, children in order),
+    )

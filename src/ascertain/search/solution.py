@@ -112,12 +112,39 @@ class MeanProof(Shown):
 
 @final
 @dataclass(frozen=True, eq=False)
+class SharesProof(Shown):
+    """Why the worst cost cannot be lower than `bound`: what the steps of a reference cost, shared out among rivals.
+
+    The reference is a hypothesis, or fixed readings; see `ascertain_check/claims/shares.py` for the theorem.
+    """
+
+    bound: Fraction
+    block: IntArray
+    """`block[s]` is the class of the original state s."""
+    reference: int | None
+    """A hypothesis of the original task; None where readings are fixed."""
+    readings: tuple[Reading, ...]
+    """The reading of each action, where they are fixed."""
+    rivals: tuple[int, ...]
+    """Hypotheses of the original task, of different labels."""
+    by_label: tuple[tuple[int, Action, int, Fraction], ...]
+    """(state of the reference, action, label, share)."""
+    by_state: tuple[tuple[int, Action, int, Fraction], ...]
+    """(state of the reference, action, class, share)."""
+    potential: tuple[tuple[int, Fraction], ...]
+
+    def shown(self) -> Mapping[str, object]:
+        return {"bound": self.bound, "shares": len(self.by_label) + len(self.by_state)}
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Solved(Shown):
     """The optimum, a policy on the original task that attains it, and why nothing is cheaper."""
 
     cost: Fraction
     policy: Automaton
-    proof: Proof | MeanProof | None
+    proof: Proof | MeanProof | SharesProof | None
     """None where no proof was wanted."""
     stats: SearchStats
     objective: Objective = "worst"
@@ -159,8 +186,8 @@ class Bounded(Shown):
     """None when no policy has been found."""
     policy: Automaton | None
     """Attains `upper`."""
-    proof: Proof | MeanProof | None
-    """Why the cost cannot be below `lower`; None where no proof was wanted, or after Ctrl-C."""
+    proof: Proof | MeanProof | SharesProof | None
+    """Why the cost cannot be below `lower`; None where no proof was wanted, or Ctrl-C ended it."""
     why: StopReason
     stats: SearchStats
     objective: Objective = "worst"

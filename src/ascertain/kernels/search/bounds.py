@@ -15,65 +15,62 @@ what is left at the end is D.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.quotients.pairs import INFINITE, ShortArray
+from ascertain.kernels.quotients.pairs import INFINITE, larger_element
+from ascertain.kernels.search.distances import NONE, distance_met, exploring, look_up_pair
+from ascertain.kernels.search.tables import SearchTables, Subsets
 from ascertain.types import IntArray, LongArray
 
 NEVER = 2**31 - 1
 """Infinite, in a table of 32 bits: half the memory of 64, and costs that small sets reach are far below it."""
+MOST_LOOKS = 2_048
+"""Pairs of a configuration that are looked at, evenly spaced: all of 64 members, and a node of thousands is bounded in
+a time that does not grow with their square. Any pair gives a valid bound."""
 MOST_CHOICES = 6_000
 """A configuration is searched for its dearest set of m members only if it has at most this many of them: each is one
 look-up, so that bounding a node stays within some tens of microseconds of compiled code."""
 
 
-class Subsets(NamedTuple):
-    """Values of small sets; `most` is 2 where there are none."""
+@kernel
+def apart(distance: LongArray, bits: int, p: int, q: int) -> int:
+    """The distance of two members where those of all pairs are known; 0 when their labels are equal.
 
-    most: int
-    first: LongArray
-    """`first[m]` is where the sets of size m begin in `value`."""
-    binomial: LongArray
-    """`binomial[s, i]`, for i up to `most`."""
-    value: IntArray
-
-
-class SearchTables(NamedTuple):
-    """What a search reads: the machine on states, costs, and how far each pair of states is from being told apart."""
-
-    successor: IntArray
-    reading: IntArray
-    cost: LongArray
-    distance: LongArray
-    """Of states i > j with different labels, at i (i - 1) / 2 + j."""
-    choice: ShortArray
-    """The first action of a cheapest word for each pair, numbered alike."""
-    state_label: IntArray
-    """The label of each state in a task about the current state; empty in one about the start."""
-    bits: int
-    """How many bits of a member are its label."""
-    mean: bool
-    """Whether costs are weighted means rather than maxima."""
-    subsets: Subsets
-    """D of all small sets of states, once these are worth their while."""
-    chosen: IntArray
-    """Scratch for the choice of a small set: places of members, and what they add to a rank."""
+    Searches spend most of their time here, so that it is called with what it needs and no more.
+    """
+    mask = (1 << bits) - 1
+    if p & mask == q & mask:
+        return 0
+    i = p >> bits
+    j = q >> bits
+    if i == j:
+        return INFINITE
+    return int(distance[i * (i - 1) // 2 + j] if i > j else distance[j * (j - 1) // 2 + i])
 
 
 @kernel
 def pair_distance(tables: SearchTables, p: int, q: int) -> int:
-    """The distance of two members; 0 when their labels are equal."""
+    """The distance of two members, or a lower bound, where pairs are measured when they are met."""
     mask = (1 << tables.bits) - 1
     if p & mask == q & mask:
         return 0
     i = p >> tables.bits
     j = q >> tables.bits
-    if i == j:
-        return INFINITE
-    if i < j:
-        i, j = j, i
-    return int(tables.distance[i * (i - 1) // 2 + j])
+    return INFINITE if i == j else distance_met(tables, i, j)
+
+
+@kernel
+def bound_node(tables: SearchTables, code: IntArray, weight: LongArray, k: int) -> tuple[int, int]:
+    """A lower bound for the members, and an upper bound: of two members the distance is both, wherever it is known."""
+    if k == 2 and code[0] >> tables.bits != code[1] >> tables.bits:
+        # These are policies already, so that more work is spent on them than on a mere bound.
+        i = int(code[0]) >> tables.bits
+        j = int(code[1]) >> tables.bits
+        between, choice = look_up_pair(tables, i, j, len(tables.pairs.explored))
+        if choice >= NONE:
+            if tables.mean and between < INFINITE:
+                between *= int(weight[0]) + int(weight[1])
+            return between, between
+    return bound_members(tables, code, weight, k), INFINITE
 
 
 @kernel
@@ -90,31 +87,76 @@ def bound_members(tables: SearchTables, code: IntArray, weight: LongArray, k: in
             worst = INFINITE if value >= NEVER else max(worst, value)
         return worst
     total = 0
+    distance = tables.distance
+    dense = len(distance) > 0
+    bits = tables.bits
+    stride = 1 + k * k // (2 * MOST_LOOKS)
     for i in range(k):
         far = 0
-        for j in range(k):
+        for j in range(i % stride, k, stride):
             if j != i:
-                far = max(far, pair_distance(tables, int(code[i]), int(code[j])))
+                p = int(code[i])
+                q = int(code[j])
+                far = max(far, apart(distance, bits, p, q) if dense else pair_distance(tables, p, q))
         if far >= INFINITE:
             return INFINITE
         total += far * int(weight[i])
     return total
 
 
-@kernel(work=lambda k: k * k // 2)
+@kernel(work=lambda tables, k: min(k * k // 2, MOST_LOOKS) + exploring(tables))
 def farthest_pair(tables: SearchTables, code: IntArray, k: int) -> tuple[int, int, int]:
-    """The distance of the two members that are farthest apart, and their places; the first such pair."""
+    """The distance of the two members that are farthest apart, and their places; the first such pair.
+
+    Of more than MOST_LOOKS pairs that many are looked at.
+    """
     worst = -1
     one = 0
     other = 0
+    num_pairs = k * (k - 1) // 2
+    distance = tables.distance
+    dense = len(distance) > 0
+    bits = tables.bits
+    if num_pairs > MOST_LOOKS:
+        for look in range(MOST_LOOKS):
+            p = look * num_pairs // MOST_LOOKS
+            i = larger_element(p)
+            j = p - i * (i - 1) // 2
+            u = int(code[i])
+            v = int(code[j])
+            d = apart(distance, bits, u, v) if dense else pair_distance(tables, u, v)
+            if d > worst:
+                worst = d
+                one = j
+                other = i
+        return worst, one, other
     for i in range(k):
         for j in range(i):
-            d = pair_distance(tables, int(code[i]), int(code[j]))
+            u = int(code[i])
+            v = int(code[j])
+            d = apart(distance, bits, u, v) if dense else pair_distance(tables, u, v)
             if d > worst:
                 worst = d
                 one = j
                 other = i
     return worst, one, other
+
+
+@kernel(work=lambda tables, k: k * k + exploring(tables))
+def find_partners(tables: SearchTables, code: IntArray, k: int, far: LongArray, partner: LongArray) -> None:
+    """For each member the distance of its farthest partner, and the partner's place: the first of them."""
+    distance = tables.distance
+    dense = len(distance) > 0
+    bits = tables.bits
+    for i in range(k):
+        far[i] = -1
+        for j in range(k):
+            u = int(code[i])
+            v = int(code[j])
+            d = 0 if i == j else apart(distance, bits, u, v) if dense else pair_distance(tables, u, v)
+            if d > far[i]:
+                far[i] = d
+                partner[i] = j
 
 
 @kernel(
@@ -232,9 +274,10 @@ def value_branch(tables: SearchTables, key: LongArray, begin: int, end: int) -> 
         j = int(key[begin]) & low
         if len(tables.state_label) > 0 and tables.state_label[i] == tables.state_label[j]:
             return 0
-        apart = int(tables.distance[i * (i - 1) // 2 + j])
+        # Where there is a table of small sets there is one of all pairs.
+        between = int(tables.distance[i * (i - 1) // 2 + j])
         # What is finite stays so, even where 32 bits cannot hold it: less than D is a valid bound too.
-        return NEVER if apart >= INFINITE else min(NEVER - 1, apart)
+        return NEVER if between >= INFINITE else min(NEVER - 1, between)
     rank = int(tables.subsets.first[m])
     for i in range(m):
         rank += int(tables.subsets.binomial[int(key[begin + i]) & low, i + 1])

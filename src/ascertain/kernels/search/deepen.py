@@ -19,12 +19,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.search.bounds import INFINITE, SearchTables
+from ascertain.kernels.quotients.pairs import INFINITE
+from ascertain.kernels.search.distances import WALKED, exploring
 from ascertain.kernels.search.graph import CHILDREN, EDGES, MEMBERS, NODES, VISITS, ConfigurationGraph, Scratch, expand
+from ascertain.kernels.search.tables import SearchTables
 from ascertain.types import LongArray
 
 DONE, PAUSED, RAISED, FULL = range(4)
 """Why `deepen` returned: bounds met; the slice is over; the root's lower bound rose; an array has no room."""
+
+
+MOST_WALKED = 300_000
+"""Pairs that may be explored in one call: about a tenth of a second, so that limits are looked at."""
 
 
 @kernel
@@ -53,7 +59,7 @@ def edge_value(graph: ConfigurationGraph, price: int, e: int, bound: LongArray, 
     return price + rest
 
 
-@kernel(work=lambda tables, graph: tables.cost.size * graph.first_member[1] ** 2 // 4, sliced=True)
+@kernel(work=lambda tables, graph: tables.cost.size * graph.first_member[1] ** 2 // 4 + exploring(tables), sliced=True)
 def deepen(tables: SearchTables, graph: ConfigurationGraph, scratch: Scratch, stack: LongArray, limit: int) -> int:
     """Continue the search from `stack` for at most `limit` visits; see the module.
 
@@ -61,7 +67,10 @@ def deepen(tables: SearchTables, graph: ConfigurationGraph, scratch: Scratch, st
     Node 0 is the root.
     """
     depth = int(stack[0, 0])
+    pause = int(tables.pairs.used[WALKED]) + MOST_WALKED
     for _ in range(limit):
+        if tables.pairs.used[WALKED] > pause:
+            break
         stack[0, 1] -= 1
         if depth == 0:
             if graph.lower[0] >= graph.upper[0]:

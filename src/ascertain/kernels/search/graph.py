@@ -16,13 +16,20 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.search.bounds import INFINITE, SearchTables, bound_members
+from ascertain.kernels.quotients.pairs import INFINITE
+from ascertain.kernels.search.bounds import bound_members, bound_node
+from ascertain.kernels.search.distances import exploring
+from ascertain.kernels.search.tables import SearchTables
 from ascertain.types import IntArray, LongArray
 
 HASH_MASK = 2**40 - 1
 """Digests keep 40 bits, so that a product with a multiplier of `find_node`, at most 23 bits, fits a 64-bit integer."""
 NODES, MEMBERS, EDGES, CHILDREN, EXPANDED, VISITS = range(6)
 """Places in `ConfigurationGraph.used`: the lengths in use of four arrays, and two counts of the work done."""
+
+
+FEW = 64
+"""Members that are sorted by insertion."""
 
 
 class ConfigurationGraph(NamedTuple):
@@ -81,16 +88,18 @@ def branch(tables: SearchTables, code: IntArray, weight: LongArray, k: int, acti
         if to < 0:
             return -1
         label = int(tables.state_label[to]) if current else int(code[i]) & mask
-        # Insertion sort: configurations are small, and mostly nearly sorted.
+        # Insertion sort: most configurations are small, and nearly sorted.
         x = (int(tables.reading[s, action]) << 31) | (to << bits) | label
         w = int(weight[i]) if tables.mean else 1
         j = i
-        while j > 0 and key[j - 1] > x:
+        while j > 0 and k <= FEW and key[j - 1] > x:
             key[j] = key[j - 1]
             scratch.weight[j] = scratch.weight[j - 1]
             j -= 1
         key[j] = x
         scratch.weight[j] = w
+    if k > FEW:
+        sort_keys(key, scratch.weight, k)
     size = 0
     for i in range(k):
         if size > 0 and key[size - 1] == key[i]:
@@ -102,6 +111,26 @@ def branch(tables: SearchTables, code: IntArray, weight: LongArray, k: int, acti
         scratch.weight[size] = scratch.weight[i]
         size += 1
     return size
+
+
+@kernel
+def sort_keys(key: LongArray, weight: LongArray, k: int) -> None:
+    """Shell sort, for large configurations. Equal keys may change places: their weights are added up anyway."""
+    gap = 1
+    while 9 * gap < k:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, k):
+            x = int(key[i])
+            w = int(weight[i])
+            j = i
+            while j >= gap and key[j - gap] > x:
+                key[j] = key[j - gap]
+                weight[j] = weight[j - gap]
+                j -= gap
+            key[j] = x
+            weight[j] = w
+        gap //= 3
 
 
 @kernel
@@ -169,8 +198,9 @@ def add_node(
     place: int,
     digest: int,
     bound: int,
+    upper: int,
 ) -> int:
-    """Append a node; the caller has looked it up, knows its bound and has made sure that there is room."""
+    """Append a node; the caller has looked it up, knows its bounds and has made sure that there is room."""
     v = int(graph.used[NODES])
     first = int(graph.used[MEMBERS])
     total = 0
@@ -185,8 +215,7 @@ def add_node(
     graph.first_member[v + 1] = first + k
     graph.total[v] = total if mean else 1
     graph.lower[v] = bound
-    # Two members have only each other to be told from, so the pair bound is attained.
-    graph.upper[v] = bound if k == 2 else INFINITE
+    graph.upper[v] = upper
     graph.plan[v] = -1
     graph.num_edges[v] = -1
     graph.used[NODES] = v + 1
@@ -194,14 +223,14 @@ def add_node(
     return v
 
 
-@kernel(work=lambda k: k * k // 2)
+@kernel(work=lambda tables, k: k * k // 2 + exploring(tables))
 def intern_node(tables: SearchTables, graph: ConfigurationGraph, code: IntArray, weight: LongArray, k: int) -> int:
     """The node with these members, added if it is new; the caller has made sure that there is room."""
     v, place, digest = find_node(graph, tables.mean, code, weight, k)
     if v >= 0:
         return v
-    bound = bound_members(tables, code, weight, k)
-    return add_node(graph, tables.mean, code, weight, k, place, digest, bound)
+    bound, upper = bound_node(tables, code, weight, k)
+    return add_node(graph, tables.mean, code, weight, k, place, digest, bound, upper)
 
 
 @kernel
@@ -241,10 +270,10 @@ def collect_branches(tables: SearchTables, graph: ConfigurationGraph, scratch: S
             weight = scratch.weight[begin:end]
             u, place, digest = find_node(graph, tables.mean, scratch.code, weight, k)
             if u < 0:
-                bound = bound_members(tables, scratch.code, weight, k)
+                bound, upper = bound_node(tables, scratch.code, weight, k)
                 if bound >= INFINITE:
                     return -1
-                u = add_node(graph, tables.mean, scratch.code, weight, k, place, digest, bound)
+                u = add_node(graph, tables.mean, scratch.code, weight, k, place, digest, bound, upper)
             # An action that leads back to v or to where nothing settles can be on no cheapest policy.
             if u == v or graph.lower[u] >= INFINITE:
                 return -1

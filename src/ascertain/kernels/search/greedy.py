@@ -6,18 +6,23 @@ Throughout: a is an action, k the number of members, i and j are two of them, p 
 from __future__ import annotations
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.search.bounds import INFINITE, SearchTables, bound_members
+from ascertain.kernels.quotients.pairs import INFINITE, larger_element
+from ascertain.kernels.search.bounds import bound_members
+from ascertain.kernels.search.distances import SHORT_ROOM, exploring, look_up_pair
 from ascertain.kernels.search.graph import Scratch, branch, rename_labels
+from ascertain.kernels.search.tables import SearchTables
 from ascertain.types import IntArray, LongArray
 
 MOST_PAIRS = 400
 """Of a large configuration only about this many pairs are tried, evenly spaced: a step then takes time that grows with
 the members and not with their square."""
+MOST_MOVES = 40_000
+"""Members times pairs that are tried, at most: of thousands of members some tens of pairs."""
 LONGEST_WORD = 1024
 """A cheapest word of a pair is given up after this many actions: a first policy is to be found quickly."""
 
 
-@kernel(work=lambda tables, k: (tables.cost.size + min(k * k, MOST_PAIRS)) * k * k)
+@kernel(work=lambda tables, k: (tables.cost.size + min(k * k, MOST_PAIRS)) * k * k + exploring(tables))
 def rank_words(
     tables: SearchTables, code: IntArray, weight: LongArray, k: int, scratch: Scratch, value: LongArray, pair: IntArray
 ) -> int:
@@ -33,22 +38,23 @@ def rank_words(
         size = branch(tables, code, weight, k, a, scratch)
         if size > 0 and (scratch.key[0] >> 31) != (scratch.key[size - 1] >> 31):
             value[a] = min(INFINITE, int(tables.cost[a]) + estimate(tables, scratch, size))
-    # Every stride-th pair of different labels.
-    stride = 1 + k * (k - 1) // 2 // MOST_PAIRS
-    number = 0
+    # Pairs of different labels, evenly spaced.
+    num_pairs = k * (k - 1) // 2
+    looks = min(num_pairs, MOST_PAIRS, 20 + MOST_MOVES // k)
     mask = (1 << tables.bits) - 1
-    for i in range(k):
-        for j in range(i):
-            number += 1
-            if number % stride == 0 and code[i] & mask != code[j] & mask:
-                value[count], _ = follow_pair(tables, code, weight, k, i, j, scratch)
-                pair[count, 0] = i
-                pair[count, 1] = j
-                count += 1
+    for look in range(looks):
+        p = look * num_pairs // looks
+        i = larger_element(p)
+        j = p - i * (i - 1) // 2
+        if code[i] & mask != code[j] & mask:
+            value[count], _ = follow_pair(tables, code, weight, k, i, j, scratch)
+            pair[count, 0] = i
+            pair[count, 1] = j
+            count += 1
     return count
 
 
-@kernel(work=lambda k: k * k)
+@kernel(work=lambda tables, k: k * k + exploring(tables))
 def follow_pair(
     tables: SearchTables, code: IntArray, weight: LongArray, k: int, i: int, j: int, scratch: Scratch
 ) -> tuple[int, int]:
@@ -56,7 +62,6 @@ def follow_pair(
 
     The word is written to `scratch.trial`, behind the members.
     """
-    choice = tables.choice
     trial = scratch.trial
     p = int(code[i]) >> tables.bits
     q = int(code[j]) >> tables.bits
@@ -67,7 +72,7 @@ def follow_pair(
     for step in range(LONGEST_WORD):
         if p == q:
             return INFINITE, 0
-        a = int(choice[p * (p - 1) // 2 + q] if p > q else choice[q * (q - 1) // 2 + p])
+        _, a = look_up_pair(tables, p, q, SHORT_ROOM)
         if a < 0:
             return INFINITE, 0
         trial[k + step] = a

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ascertain.kernels._jit import kernel
-from ascertain.kernels.search.bounds import INFINITE
+from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.types import IntArray, LongArray
 
 

@@ -1,0 +1,155 @@
+"""The exact solver at scale: pairs measured when they are met, first policies, limits, bounds on large starts."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ascertain.certificate.solution import solution_claims
+from ascertain.certificate.write import certificate_data
+from ascertain.kernels.quotients.pairs import INFINITE
+from ascertain.quotients.quotient import take_quotient
+from ascertain.search import configuration, exact, limits, pair_table
+from ascertain.search.configuration import build_arena
+from ascertain.search.exact import solve
+from ascertain.search.first_policy import find_first_policy
+from ascertain.search.solution import Bounded, Solved
+from ascertain.task.canonical import canonical_bytes, task_data
+from ascertain.task.task import Task
+from ascertain_check import check as check_certificate
+from tests.reference.greedy import greedy_cost
+from tests.reference.optimum import optimum
+from tests.reference.pairs import distances
+from tests.reference.scaling_tasks import counter, odd_permutations, random_machine, random_union, shift_register
+from tests.reference.search import walk
+from tests.strategies import tasks
+from tests.test_search import check
+
+
+@contextmanager
+def pairs_met(room: int) -> Generator[None]:
+    """Within, no table of all pairs is made, and a query may explore so many pairs (or some for each action)."""
+    with patch.object(configuration, "MOST_PASSES", 0), patch.object(pair_table, "ROOM", room):
+        yield
+
+
+@given(tasks(max_hypotheses=4), st.sampled_from((1, 20, 10_000)))
+@settings(max_examples=60)
+def test_distances_that_are_found_forwards_are_those_of_value_iteration(task: Task, room: int) -> None:
+    with pairs_met(room):
+        arena = build_arena(take_quotient(task).reduced)
+    tables, label = arena.tables, arena.tables.state_label if arena.about_current else None
+    truth = distances(tables.successor, tables.reading, label, tables.cost)
+    for s, t in itertools.combinations(range(len(arena.class_of)), 2):
+        if label is not None and label[s] == label[t]:
+            continue
+        found, action, known = arena.measure(s, t)
+        best = INFINITE if truth[s, t] is None else truth[s, t]
+        assert best is not None
+        assert found == best if known else found <= best
+        assert known or room < 10_000
+        if action is not None:
+            p, q = (int(tables.successor[x, action]) for x in (s, t))
+            apart = tables.reading[s, action] != tables.reading[t, action]
+            rest = 0 if apart else truth[p, q]
+            assert rest is not None
+            assert int(tables.cost[action]) + rest == best
+
+
+@given(tasks(max_hypotheses=6), st.sampled_from((1, 10_000)))
+@settings(max_examples=120)
+def test_the_optimum_is_that_of_brute_force_where_pairs_are_measured_when_they_are_met(task: Task, room: int) -> None:
+    with pairs_met(room):
+        assert check(task, solve(task)) == optimum(task)
+
+
+def test_a_table_of_pairs_that_is_too_small_grows() -> None:
+    task = random_machine(200, 12)
+    with pairs_met(1):
+        arena = build_arena(take_quotient(task).reduced)
+        size = len(arena.tables.pairs.key)
+        for s, t in itertools.combinations(range(len(arena.class_of)), 2):
+            arena.measure(s, t)
+        assert len(arena.tables.pairs.key) > size
+        few = solve(task)
+    many = solve(task)
+    assert isinstance(few, Solved)
+    assert isinstance(many, Solved)
+    assert few.cost == many.cost
+
+
+@pytest.mark.parametrize("hypotheses", [3, 40])
+def test_a_large_shift_register_needs_no_table_of_all_pairs(hypotheses: int) -> None:
+    result = solve(shift_register(12, hypotheses), least_mean=False)
+    assert isinstance(result, Solved)
+    assert result.cost <= Fraction(12)
+
+
+@given(tasks(max_hypotheses=6), st.sampled_from((1, 100)), st.booleans())
+@settings(max_examples=150)
+def test_a_first_policy_is_right_and_no_cheaper_than_the_optimum(task: Task, width: int, eager: bool) -> None:
+    policy, best = find_first_policy(task, width, eager=eager), optimum(task)
+    if policy is not None:
+        assert best is not None
+        assert max(walk(task, policy)) >= best
+
+
+@pytest.mark.parametrize("task", [counter(30), shift_register(6, 64), random_union(40), random_machine(500, 20)])
+def test_a_first_policy_is_that_of_plain_greedy_or_better(task: Task) -> None:
+    policy = find_first_policy(task, eager=True)
+    assert policy is not None
+    assert max(walk(task, policy)) <= greedy_cost(task)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05])
+def test_a_limit_on_a_large_machine_still_returns_a_policy(seconds: float) -> None:
+    task = random_machine(60_000, 20)
+    with patch.object(exact, "find_first_policy", lambda task, **_: find_first_policy(task, eager=True)):
+        result = solve(replace(task), time_limit=seconds)
+    if isinstance(result, Bounded):
+        assert result.policy is not None
+        assert result.proof is not None
+        assert max(walk(task, result.policy)) == result.upper
+
+
+def test_what_is_stopped_before_there_are_tables_is_certified_as_far_as_it_goes() -> None:
+    task = random_machine(40_000, 5)
+    result = solve(replace(task), time_limit=0.0)
+    assert isinstance(result, Bounded)
+    assert result.lower == 1
+    claims = solution_claims(result, [Fraction(1)] * 5)
+    data = certificate_data(task, claims)
+    assert check_certificate(canonical_bytes(task_data(task)), canonical_bytes(data)).word == "VERIFIED"
+
+
+def test_ctrl_c_leaves_a_policy_and_a_proof() -> None:
+    def interrupt(lower: Fraction, upper: Fraction | None, _: object) -> None:
+        if upper is not None:
+            raise KeyboardInterrupt
+
+    result = solve(odd_permutations(40, 10), progress=interrupt)
+    assert isinstance(result, Bounded)
+    assert result.why == "interrupt"
+    assert result.proof is not None
+    assert result.proof.bound == result.lower
+
+
+def test_by_default_three_quarters_of_the_free_memory_may_be_used(tmp_path: Path) -> None:
+    (tmp_path / "meminfo").write_text("MemTotal: 100 kB\nMemAvailable: 80 kB\n")
+    (tmp_path / "memory.max").write_text("max\n")
+    (tmp_path / "memory.current").write_text("10\n")
+    with patch.object(limits, "MEMINFO", tmp_path / "meminfo"), patch.object(limits, "GROUP", tmp_path):
+        assert limits.default_memory_limit() == 60 * 1024
+        (tmp_path / "memory.max").write_text("1034\n")
+        assert limits.default_memory_limit() == 768
+    with patch.object(limits, "MEMINFO", tmp_path / "none"), patch.object(limits, "GROUP", tmp_path / "none"):
+        assert limits.default_memory_limit() is None

@@ -1,0 +1,154 @@
+"""Lower bounds by shares: never above brute force, checked by the checker, and what is spoilt proves nothing false."""
+
+from __future__ import annotations
+
+import copy
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ascertain.certificate.claims.shares import shares_claim
+from ascertain.certificate.write import certificate_data
+from ascertain.quotients.quotient import take_quotient
+from ascertain.search.configuration import build_arena, is_pure
+from ascertain.search.exact import solve
+from ascertain.search.shares import bound_by_counting, bound_by_packing
+from ascertain.search.solution import SharesProof, Solved
+from ascertain.task.canonical import canonical_bytes, task_data
+from ascertain.task.task import Task
+from ascertain_check import Verdict
+from ascertain_check import check as check_certificate
+from tests.reference.optimum import optimum
+from tests.reference.scaling_tasks import counter, mutants
+from tests.reference.shares import proved_by_shares, random_claim
+from tests.strategies import machines, tasks
+
+
+def judge(task: Task, claim: dict[str, Any]) -> Verdict:
+    return check_certificate(canonical_bytes(task_data(task)), canonical_bytes(certificate_data(task, [claim])))
+
+
+def claims_of(task: Task) -> list[dict[str, Any]]:
+    """What counting and packing prove of a task."""
+    quotient = take_quotient(task)
+    arena = build_arena(quotient.reduced)
+    if is_pure(arena.start):
+        return []
+    found = [bound_by_counting(arena, 0), bound_by_packing(arena, 0, lambda: False)]
+    return [shares_claim(shares.proof(arena, quotient)) for shares in found if shares is not None]
+
+
+@given(tasks(machines(min_states=3, max_states=7, max_readings=2), about="start", max_labels=6))
+@settings(max_examples=80, deadline=None)
+def test_bounds_by_counting_and_packing_are_verified_and_never_above_the_optimum(task: Task) -> None:
+    best = optimum(task)
+    for claim in claims_of(task):
+        assert best is None or Fraction(claim["cost"]) <= best
+        assert judge(task, claim).word == "VERIFIED"
+
+
+@given(tasks(machines(min_states=2, max_states=4), about="start", max_labels=4), st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_shares_prove_what_value_iteration_says_and_no_more_than_the_optimum(task: Task, seed: int) -> None:
+    claim = random_claim(Random(seed), task)
+    most, best = proved_by_shares(task, claim), optimum(task)
+    refused = "exceed its cost" in judge(task, claim).reason  # a potential may leave less than nothing for the shares
+    if refused or most < 0:
+        return
+    assert best is None or most <= best
+    claim["cost"] = str(most)
+    assert judge(task, claim).word == "VERIFIED"
+    claim["cost"] = str(most + Fraction(1, 1000))
+    assert most > 10**6 or judge(task, claim).word == "REFUTED"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_spoilt_proves_nothing_false(seed: int) -> None:
+    rng = Random(seed)
+    task = mutants(4, seed=seed, states=3, actions=2, readings=2)
+    best = optimum(task)
+    for claim in claims_of(task):
+        for _ in range(20):
+            spoilt = copy.deepcopy(claim)
+            for _ in range(rng.randint(1, 2)):
+                spoil(rng, spoilt)
+            if judge(task, spoilt).word == "VERIFIED":
+                assert best is None or Fraction(spoilt["cost"]) <= best
+
+
+def spoil(rng: Random, claim: dict[str, Any]) -> None:
+    """One change, of any kind."""
+    kind = rng.choice(("cost", "shares", "rivals", "potential", "step", "reference"))
+    entries = claim["labels"] + claim["states"]
+    if kind == "cost":
+        claim["cost"] = str(Fraction(claim["cost"]) + rng.randint(1, 3))
+    elif kind == "shares" and entries:
+        rng.choice(entries)[3] = rng.choice(("1", "2", "3/2"))
+    elif kind == "rivals" and claim["rivals"]:
+        claim["rivals"].append(rng.choice([*claim["rivals"], 0, 1, 2]))
+    elif kind == "potential":
+        claim["potential"] = [[r, str(rng.randint(0, 3))] for r in range(rng.randint(0, 3))]
+    elif kind == "step" and entries:
+        rng.choice(entries)[rng.randrange(3)] = rng.randrange(3)
+    elif "reference" in claim:
+        claim["reference"] = rng.randrange(4)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"cost": "inf"}, "MALFORMED"),
+        ({"readings": None}, "MALFORMED"),
+        ({"readings": [0]}, "MALFORMED"),
+        ({"reference": 0}, "MALFORMED"),
+        ({"rivals": [0, 0]}, "REFUTED"),
+        ({"rivals": [99]}, "MALFORMED"),
+        ({"states": [[0, 0, 6, "2"]]}, "REFUTED"),
+        ({"states": [[0, 0, 6, "1"], [0, 0, 6, "1"]]}, "MALFORMED"),
+        ({"states": [[1, 0, 6, "1"]]}, "MALFORMED"),
+        ({"states": [[0, 0, 6, "-1"]]}, "MALFORMED"),
+        ({"states": []}, "REFUTED"),
+        ({"potential": [[0, "1"], [0, "1"]]}, "MALFORMED"),
+        ({"cost": "7"}, "REFUTED"),
+        ({"cost": "6"}, "VERIFIED"),
+        ({"extra": 1}, "MALFORMED"),
+    ],
+)
+def test_the_checker_says_what_is_wrong_with_shares(change: dict[str, Any], word: str) -> None:
+    task = counter(7)
+    (claim,) = [claim for claim in claims_of(task) if "readings" in claim]
+    claim |= change
+    if change.get("readings", 0) is None:
+        del claim["readings"]
+    assert judge(task, claim).word == word
+
+
+def test_shares_say_nothing_of_the_current_state() -> None:
+    task = counter(5)
+    (claim,) = [claim for claim in claims_of(task) if "readings" in claim]
+    now = Task(
+        model=task.model,
+        state=task.state,
+        label=task.label,
+        labels=task.labels,
+        cost=task.cost,
+        state_label=task.label,
+    )
+    assert judge(now, claim).word == "REFUTED"
+
+
+def test_a_counter_is_settled_by_counting() -> None:
+    result = solve(counter(120))
+    assert isinstance(result, Solved)
+    assert result.cost == 119
+    assert isinstance(result.proof, SharesProof)
+
+
+def test_mutants_are_bounded_by_what_must_be_visited() -> None:
+    task = mutants(30, states=8, actions=3)
+    packing = max(Fraction(claim["cost"]) for claim in claims_of(task))
+    assert packing >= 14
