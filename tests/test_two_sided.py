@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -13,23 +14,28 @@ from ascertain.errors import LimitError, TaskError
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.named import register, shift_register
 from ascertain.planning import two_sided
+from ascertain.planning.belief_graph import GraphBuilder
 from ascertain.planning.composition import compose, skeleton
 from ascertain.planning.factors import evaluate_form, find_factors, transform
+from ascertain.planning.information_state import tabulate_likelihoods
 from ascertain.planning.limits import SearchLimits
+from ascertain.planning.minimax import find_pruned_minimax_policy
+from ascertain.planning.pruning import MostInformative
 from ascertain.planning.two_sided import TwoSidedBounds, bound_both_sides
 from ascertain.policy.combination import evaluate_product
 from ascertain.policy.policy import Ask
 from ascertain.policy.product import Product
+from ascertain.problem.pose import pose
+from ascertain.problem.pose_plant import pose_plant
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
-from ascertain.task.plant_task import PlantTask, pose_plant
-from ascertain.task.pose import pose
+from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
 from tests.reference.measuring import measure_wrong
 from tests.reference.models import enumerate_noisy
 from tests.reference.noisy_optimum import noisy_optimum
 from tests.reference.optimum import optimum
-from tests.reference.registers import far_sensor, parity_register, ring_register, sensor_bank
+from tests.reference.registers import far_sensor, lift_door, parity_register, ring_register, sensor_bank
 from tests.reference.sequential_tests import walk_with_memory
 from tests.reference.suite import list_instances
 from tests.strategies import machines, noisy_machines, tasks
@@ -307,3 +313,58 @@ def test_a_question_about_the_current_state_is_bounded_closely_without_a_tree() 
         assert wrong <= Fraction(1, 100)
         assert abstain <= Fraction(1, 100)
         assert cost <= found.upper
+
+
+def test_a_search_ends_when_both_sides_are_close_enough() -> None:
+    task = pose(sensor_bank(3), flip=TENTH)
+    heard: list[tuple[Fraction, Fraction | None]] = []
+    whole = bound_both_sides(task, ALPHA, BETA, QUICK)
+    found = bound_both_sides(
+        task, ALPHA, BETA, replace(QUICK, enough=Fraction(3, 2)), progress=lambda *now: heard.append(now)
+    )
+    assert found.ratio is not None
+    assert found.ratio <= Fraction(3, 2)
+    assert found.stopped_by is None
+    assert len(found.upper_by_method) < len(whole.upper_by_method)
+    assert all(upper is None or upper > Fraction(3, 2) * lower for lower, upper in heard[:-1])
+
+
+def test_policies_are_offered_as_they_are_found_the_cheapest_first() -> None:
+    task = pose(sensor_bank(3), flip=TENTH)
+    heard: list[Fraction | None] = []
+    found = bound_both_sides(task, ALPHA, BETA, QUICK, progress=lambda _, upper: heard.append(upper))
+    assert len({upper for upper in heard if upper is not None}) > 1
+    costs = [cost for cost, _, _ in found.policies]
+    assert costs == sorted(costs)
+    assert found.policies[0][:2] == (found.upper, found.policy)
+
+
+def test_when_time_is_up_a_small_policy_is_found_all_the_same() -> None:
+    task = pose(far_sensor(3), hypotheses=["left0", "right0"], flip=TENTH)
+    found = bound_both_sides(task, Fraction(1, 100), Fraction(1, 20), replace(QUICK, until=0.0))
+    assert found.stopped_by == "time"
+    assert found.policy is not None
+
+
+def test_pruning_does_not_merge_rivals_that_are_likely() -> None:
+    tables = tabulate_likelihoods(pose(lift_door(), flip=TENTH))
+    start = GraphBuilder(tables, 20.0, 1e-9).begin(None)
+    allowed = np.ones((1, 4), dtype=np.bool_)
+    assert (MostInformative(tables, 4)(*start, allowed) >= 0).all()
+    # Only looking moves nothing: every button brings two states into one.
+    careful = MostInformative(tables, 4, alpha=float(ALPHA))(*start, allowed)
+    assert careful[careful >= 0].tolist() == [tables.task.model.actions.index("look")]
+
+
+def test_where_the_graph_is_too_large_a_pruned_one_gives_a_minimax_policy() -> None:
+    task = pose(lift_door(), flip=Fraction(1, 20))
+    alpha, beta = Fraction(1, 50), Fraction(1, 20)
+    preference = np.ones((task.num_hypotheses, 4))
+    found = find_pruned_minimax_policy(task, alpha, beta, replace(QUICK, max_nodes=4000), preference)
+    assert found.lower is None
+    assert found.best is not None
+    for h in range(task.num_hypotheses):
+        wrong, abstain, cost = walk_with_memory(task, found.best.policy, h)
+        assert wrong <= alpha
+        assert abstain <= beta
+        assert cost <= found.best.cost

@@ -44,9 +44,7 @@ then have one answer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
 
 from ascertain.bounds.divergence import Interval, binary_entropy, log_interval, required_divergence, round_value
 from ascertain.bounds.information import check_risks
@@ -60,38 +58,23 @@ MOST_LISTED = 1 << 16
 """Of states that are listed, or that have labels by an expression, so many are asked for their label."""
 
 
-@final
-@dataclass(frozen=True)
-class CapacityBound:
-    """A lower bound on the complexity, and the two phases that it is made of."""
+def bound_by_capacity(question: PlantTask, alpha: Fraction | None = None, beta: Fraction | None = None) -> Fraction:
+    """The best capacity bound on a question about the start of a Boolean plant, rounded down.
 
-    value: Fraction
-    """Rounded down."""
-    num_labels: int
-    """Of labels that are counted: all, or as many as were seen."""
-    finding: Fraction
-    """Of the value, what it takes to find the likeliest label."""
-    confirming: Fraction
-    """Of the value, what it takes to be sure of it; 0 where one phase alone gives more."""
-
-
-def bound_by_capacity(
-    question: PlantTask, alpha: Fraction | None = None, beta: Fraction | None = None
-) -> CapacityBound:
-    """The best capacity bound on a question about the start of a Boolean plant; the risks are its own unless given."""
+    The risks are its own unless given.
+    """
     alpha, beta = check_risks(question, alpha, beta)
     if question.about != "start":
         raise LimitError("the capacity bound is for questions about the start: states that merge may have one answer")
     least, flip = min(question.cost[a] for a in question.actions), question.model.flip
     num_labels = count_labels(question)
     if 2 * alpha + beta >= 1 or num_labels < 2:
-        return CapacityBound(Fraction(0), num_labels, Fraction(0), Fraction(0))
+        return Fraction(0)
     message = log_interval(Fraction(num_labels)).low
     found = [_one_phase(message, num_labels, flip, alpha + beta)]
     if flip > 0:
         found += [_two_phases(message, flip, alpha, beta, d) for d in DIVISIONS if alpha < d * (1 - beta)]
-    finding, confirming = max(found, key=sum)
-    return CapacityBound(round_value(least * (finding + confirming)), num_labels, least * finding, least * confirming)
+    return round_value(least * max(found))
 
 
 def bound_by_one_reading(question: PlantTask, alpha: Fraction | None = None, beta: Fraction | None = None) -> Fraction:
@@ -118,17 +101,16 @@ def count_labels(question: PlantTask) -> int:
     return len({question.label_of(z) for z in seen})
 
 
-def _one_phase(message: Fraction, num_labels: int, flip: Fraction, error: Fraction) -> tuple[Fraction, Fraction]:
+def _one_phase(message: Fraction, num_labels: int, flip: Fraction, error: Fraction) -> Fraction:
+    """E[T] at least."""
     if error > 1 - Fraction(1, num_labels):
-        return Fraction(0), Fraction(0)
+        return Fraction(0)
     carried = (1 - error) * message - _entropy(error).high
-    return max(carried / _capacity(flip), Fraction(0)), Fraction(0)
+    return max(carried / _capacity(flip), Fraction(0))
 
 
-def _two_phases(
-    message: Fraction, flip: Fraction, alpha: Fraction, beta: Fraction, d: Fraction
-) -> tuple[Fraction, Fraction]:
-    """E[s] and E[T - s] at least, for D = d; alpha < d (1 - beta), so that g is positive."""
+def _two_phases(message: Fraction, flip: Fraction, alpha: Fraction, beta: Fraction, d: Fraction) -> Fraction:
+    """E[s] and E[T - s] at least, added up, for D = d; alpha < d (1 - beta), so that g is positive."""
     g = 1 - alpha / d - beta
     finding = max(((g - d) * message - _entropy(d).high) / _capacity(flip), Fraction(0))
     mass = d * flip / (d * flip + (1 - d) * (1 - flip))
@@ -136,8 +118,8 @@ def _two_phases(
     required = binary_entropy(1 - a / g, b / g) if a + b <= g else None
     rate = binary_entropy(flip, 1 - flip)
     if required is None or rate is None:  # alpha is 0: the program and the pairwise bound say what that means
-        return finding, Fraction(0)
-    return finding, (1 - d) * g * required.low / rate.high
+        return finding
+    return finding + (1 - d) * g * required.low / rate.high
 
 
 def _capacity(flip: Fraction) -> Fraction:

@@ -131,16 +131,23 @@ def weigh_truth(
 def edge_loads(graph: JointGraph, rivals: Sequence[RivalProof]) -> list[Fraction]:
     """The sum over rivals of y KL + x on every edge."""
     load = [Fraction(0)] * len(graph.source)
-    ends = list(enumerate(graph.ends()))
+    ends = graph.ends()
     for r, proof in enumerate(rivals):
         y, z, w = total_multiplier(proof.cuts), proof.variation, (*proof.coupled, Fraction(0))
         if not y and not z:
             continue
-        for e, (s, t) in ends:
-            if y:
-                load[e] += y * graph.divergence(r, e)
-            part = graph.variation(r, e)
-            if part is not None:
+        # Edges of one kind, and on the same side of the limit, show the same of a rival: that is multiplied once.
+        kinds: list[tuple[int, bool]] = list(
+            zip(graph.kind[r].tolist(), (graph.target == graph.free).tolist(), strict=True)
+        )
+        first = {kind: e for e, kind in reversed(list(enumerate(kinds)))}
+        shown = {kind: y * graph.divergence(r, e) if y else Fraction(0) for kind, e in first.items()}
+        parts = {kind: graph.variation(r, e) for kind, e in first.items()}
+        still = not z and not any(w)
+        for e, (s, t) in enumerate(ends):
+            part = parts[kinds[e]]
+            load[e] += shown[kinds[e]]
+            if part is not None and not still:
                 load[e] += max(Fraction(0), z * part - w[s] + (1 - part) * w[t])
     return load
 

@@ -14,7 +14,7 @@ a node is met, so that a policy may treat it differently then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias, final
 
@@ -298,6 +298,28 @@ def restrict_graph(graph: BeliefGraph, keep: BoolArray) -> tuple[BeliefGraph, Lo
         graph.rival_part,
     )
     return smaller, node
+
+
+def alternate_ties(graph: BeliefGraph) -> BeliefGraph:
+    """A graph of ranked slots where each reading that speaks for the one who is asked reverses the order of equals.
+
+    Ties stay in order, so that hypotheses of which nothing is known are asked one after the other, and the last of them
+    waits longest. A reading that errs takes the place of a coin here: after it the last comes first. Information states
+    and what is best there stay the same; only which hypothesis is in which slot changes.
+    """
+    assert graph.slot is not None
+    n = int(graph.penalty.shape[1])
+    equal: BoolArray = np.equal(graph.penalty[:, :, None], graph.penalty[:, None, :])
+    first: LongArray = np.argmax(equal, axis=2)
+    from_end: LongArray = np.argmax(equal[:, :, ::-1], axis=2)
+    mirrored = first + (n - 1 - from_end) - np.arange(n)
+    own, other = graph.tables.chance[graph.tables.task.state[0], 0], graph.tables.chance[graph.tables.task.state[1], 0]
+    slot = graph.slot.copy()
+    for y in np.flatnonzero(own > other).tolist():
+        for k in range(slot.shape[1]):
+            after = mirrored[np.maximum(graph.child[:, k, y], 0)]
+            slot[:, k, y] = np.take_along_axis(after, slot[:, k, y].astype(np.int64), axis=1)
+    return replace(graph, slot=slot)
 
 
 def policy_graph(graph: BeliefGraph, node: LongArray, choice: LongArray, child: LongArray) -> BeliefGraph:

@@ -168,21 +168,27 @@ class _Chain:
         frontier: LongArray = np.array([begin], dtype=np.int64)
         seen = np.zeros(self.graph.size * self.tables.num_slots * self.num_states, dtype=np.bool_)
         seen[begin] = True
+        number: LongArray = np.zeros(len(seen), dtype=np.int64)
         edges: list[tuple[LongArray, LongArray, FloatArray]] = []
         while len(frontier):
             layer = self.expand(frontier)
             edges.append(layer)
-            # Breadth first over points: each is expanded once, for all readings.
-            fresh = np.unique(layer[1][layer[1] >= 0])
-            frontier = fresh[~seen[fresh]]
-            seen[frontier] = True
+            # Breadth first over points: each is expanded once, for all readings. Of a point that is met several times
+            # in a layer the last one counts, which needs no sorting.
+            fresh = layer[1][layer[1] >= 0]
+            fresh = fresh[~seen[fresh]]
+            seen[fresh] = True
+            number[fresh] = np.arange(len(fresh))
+            frontier = fresh[number[fresh] == np.arange(len(fresh))]
         # From here on points are numbered without gaps, and the sink comes last.
         known = np.flatnonzero(seen)
-        source, target = (np.concatenate([edge[i] for edge in edges]) for i in range(2))
-        self.begin = int(np.searchsorted(known, begin))
+        number[known] = np.arange(len(known))
+        source: LongArray = np.concatenate([edge[0] for edge in edges])
+        target: LongArray = np.concatenate([edge[1] for edge in edges])
+        self.begin = int(number[begin])
         self.sink = len(known)
-        self.source = np.searchsorted(known, source).astype(np.int64)
-        self.target = np.where(target >= 0, np.searchsorted(known, target), self.sink).astype(np.int64)
+        self.source = number[source]
+        self.target = np.where(target >= 0, number[np.maximum(target, 0)], self.sink)
         self.chance: FloatArray = np.concatenate([edge[2] for edge in edges])
         # The error bound of the module docstring, for one step: roundings of the sums into a point, of the products,
         # and of the sums over all points.

@@ -65,7 +65,7 @@ class Controller(Shown):
     def label(self, answer: int) -> str:
         """The name of an answer that the policy gives by number."""
         if not isinstance(self.form, Product | LevelwiseTest):
-            return labels_of(self.question)[answer]
+            return listed(self.question).labels[answer]
         factors = factors_of(self.question)
         if factors.asks == "nominal":
             # 0 is nominal, which is where the centre is; any form that differs makes it another state.
@@ -183,11 +183,6 @@ def listed(question: Task | PlantTask) -> Task:
     return cast("Task", question)
 
 
-def labels_of(question: Task | PlantTask) -> Sequence[str]:
-    """The labels by number."""
-    return listed(question).labels
-
-
 def factors_of(question: Task | PlantTask) -> Factors:
     """The factors of a question about a plant that is not enumerated; TaskError where it has none."""
     if question.model.listed is not None:
@@ -233,7 +228,7 @@ def _outline_levels(question: Task | PlantTask, levels: LevelwiseTest) -> Outlin
         f"level {k + 1}: each until it is {k + 1} ahead, at most {cap} readings a visit"
         for k, cap in enumerate(levels.caps)
     ]
-    ends = [("all levels passed", "nominal", "answer"), (f"one is {levels.down} behind", "not nominal", "answer")]
+    ends = [("all levels passed", "nominal"), (f"one is {levels.down} behind", "not nominal")]
     leaves = [Outline("", row, "ask", k + 1) for k, row in enumerate(rows)]
-    leaves += [Outline(when, text, "answer", len(rows) + 1 + k) for k, (when, text, _) in enumerate(ends)]
+    leaves += [Outline(when, text, "answer", len(rows) + 1 + k) for k, (when, text) in enumerate(ends)]
     return Outline("", f"{len(levels.actions)} bits, level by level: {names}", "ask", 0, children=tuple(leaves))

@@ -20,11 +20,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias, final
 
+import numpy as np
+
 from ascertain.bounds.plant import AFFINE
 from ascertain.errors import LimitError
 from ascertain.model.boolean import Gate
 from ascertain.model.expression import Expression
+from ascertain.model.named import register
 from ascertain.task.plant_task import BitsRule, ExpressionRule, NominalRule, PlantTask, StateRule
+from ascertain.task.task import Task
 from ascertain.types import Action, State
 
 Form: TypeAlias = tuple[int, int]
@@ -47,6 +51,11 @@ class Factors:
     """`differences[i]` changes form i and no other."""
     centre: State
     """A nominal state, or 0."""
+
+    def one_bit(self, cost: Fraction, alpha: Fraction = Fraction(0), beta: Fraction = Fraction(0)) -> Task:
+        """The question which value one form has: one bit, and what reads it."""
+        machine, both = register(1, self.flip).as_machine(), np.arange(2, dtype=np.int32)
+        return Task(model=machine, state=both, label=both, labels=machine.states, cost=(cost,), alpha=alpha, beta=beta)
 
 
 def find_factors(question: PlantTask) -> Factors | None:

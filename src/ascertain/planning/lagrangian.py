@@ -39,6 +39,7 @@ Markov Decision Processes (1999).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -48,7 +49,7 @@ import numpy as np
 
 from ascertain.errors import LimitError
 from ascertain.kernels.planning.controllers import SHRINK, iterate_values
-from ascertain.planning.belief_graph import ActionFilter, BeliefGraph, GraphBuilder, unroll_in_time
+from ascertain.planning.belief_graph import ActionFilter, BeliefGraph, GraphBuilder, alternate_ties, unroll_in_time
 from ascertain.planning.controller import ABSTAIN, CertifiedController, FiniteStateController, fit_horizon
 from ascertain.planning.information_state import UNIT, LikelihoodTables, Slots, tabulate_likelihoods, weigh_answers
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
@@ -67,6 +68,8 @@ PRICE_STEPS = range(-16, 33)
 """Prices of a wrong answer, in quarters of a nat from 1/alpha: where the risk meets alpha the price is about that."""
 BOUND_STEPS = (-10, 2)
 """Prices, counted from the first careful one, that lower bounds are taken at: the best lies a little below it."""
+MIN_ALTERNATED = 4
+"""From so many ranked hypotheses on the order of equals is reversed now and then: with three it saves nothing."""
 HIGH_ABSTAIN_PRICE, ABSTAIN_PRICE_RATIO = 1e6, 3.0
 """An abstention costs three times what a policy costs that hardly ever abstains, which is found at the first price."""
 
@@ -181,18 +184,19 @@ def search_prices(
     limits: SearchLimits = DEFAULT_LIMITS,
     preference: FloatArray | None = None,
     slots: Slots = "named",
+    report: Callable[[PricedPolicy], None] | None = None,
 ) -> PricedPolicy:
     """The best policy found for a task; LimitError when no belief graph of it is small enough.
 
     The graph has all actions if it can. Else, or if it shows no policy, it is pruned, slots being named: to three, two
     or one action at each node, at last to one action altogether. `preference[h, a]` are expected visits, as the program
-    bound gives them, which pruning prefers.
+    bound gives them, which pruning prefers. `report` is called with what is known so far, as soon as it is.
     """
     tables = tabulate_likelihoods(task, slots)
 
     def attempt(action_filter: ActionFilter | None) -> PricedPolicy | None:
         try:
-            return _PriceSearch(tables, alpha, beta, limits, action_filter).run()
+            return _PriceSearch(tables, alpha, beta, limits, action_filter, report).run()
         except LimitError:
             return None
 
@@ -202,7 +206,7 @@ def search_prices(
     if slots == "named":
         small_enough = task.model.num_states <= MAX_STATES
         for options in range(min(3, tables.num_actions), 0, -1) if small_enough else ():
-            found = attempt(MostInformative(tables, options, preference))
+            found = attempt(MostInformative(tables, options, preference, float(alpha)))
             if found is not None and found.best is not None:
                 return found if whole is None else PricedPolicy(found.best, whole.lower)
         # With one action there is nothing to choose among, and it was tried above.
@@ -217,6 +221,34 @@ def search_prices(
     raise LimitError("no policy within reach keeps to the risk; the task leads to too many information states")
 
 
+def build_search_graph(
+    tables: LikelihoodTables,
+    alpha: Fraction,
+    beta: Fraction,
+    action_filter: ActionFilter | None,
+    limits: SearchLimits,
+    start: LongArray | None = None,
+    *,
+    coarse: bool = False,
+) -> BeliefGraph:
+    """The graph that a policy of this risk needs: what is eliminated or terminal could hardly change an answer."""
+    n = tables.num_slots
+    # A hypothesis is dropped one nat beyond the evidence that n of them need at 1/alpha together, and a node ends
+    # where the other labels have a quarter of one's share of alpha.
+    cap, rival_part = math.log(1 / alpha) + math.log(n) + 1.0, float(alpha) / (4 * n)
+    most = limits.max_nodes
+    if action_filter is None:
+        graph = GraphBuilder(tables, cap, rival_part, max_nodes=most, limits=limits).build(start)
+        return alternate_ties(graph) if tables.slots == "ranked" and n >= MIN_ALTERNATED else graph
+    # The rarer the nodes that are expanded the better the policy; the first graph that is small enough is taken.
+    rare = float(beta) / n
+    for least in (rare / 1_000, rare / 100, rare / 10, *((rare,) if coarse else ())):
+        with suppress(LimitError):
+            builder = GraphBuilder(tables, cap, rival_part, action_filter, most, limits)
+            return build_likely_graph(builder, start, least=least, remaining=rare / 4)
+    raise LimitError(f"even the likely readings of this task lead to more than {most} information states")
+
+
 @dataclass
 class _PriceSearch:
     """Prices and weights are looked for on one kind of graph, and what was best is kept."""
@@ -226,6 +258,7 @@ class _PriceSearch:
     beta: Fraction
     limits: SearchLimits
     action_filter: ActionFilter | MostInformative | None
+    report: Callable[[PricedPolicy], None] | None = None
     best: CertifiedController | None = None
     lower: Fraction | None = None
     multipliers: Multipliers | None = None
@@ -250,7 +283,18 @@ class _PriceSearch:
             weights = np.maximum(weights / weights.sum(), 1e-4 / len(weights))
             if isinstance(self.action_filter, MostInformative):
                 self.action_filter = self.action_filter.weigh(weights)
+        return self.found
+
+    @property
+    def found(self) -> PricedPolicy:
         return PricedPolicy(self.best, self.lower, multipliers=self.multipliers)
+
+    def offer(self, found: CertifiedController | None = None) -> None:
+        """Keep a policy if it is better, and report what is known."""
+        if found is not None and (self.best is None or found.cost < self.best.cost):
+            self.best = found
+        if self.report is not None:
+            self.report(self.found)
 
     def attempt(self, weights: FloatArray) -> CertifiedController | None:
         """Look for prices with these weights; the best policy that keeps to alpha and beta."""
@@ -258,6 +302,7 @@ class _PriceSearch:
         program = LagrangianProgram(self.build_graph(start), total, self.alpha, self.beta)
         graph, grid = program.graph, _PriceGrid(program, self.limits)
         first, careful = grid.first_careful()
+        self.offer(careful)  # the rest takes as long again
         if graph.has_all_actions:
             steps = range(max(0, first + BOUND_STEPS[0]), min(first + BOUND_STEPS[1], len(PRICE_STEPS)))
             for i in steps:
@@ -266,6 +311,7 @@ class _PriceSearch:
                 if self.lower is None or grid.solve(i).lower > self.lower:
                     self.lower = grid.solve(i).lower
                     self.multipliers = Multipliers.uniform(weights, grid.prices[i], grid.abstain)
+            self.offer()
         if careful is None:
             return None
         found = [careful]
@@ -274,27 +320,14 @@ class _PriceSearch:
             found += self.mix(graph, rash, careful.policy.choice, order)
             found += self.mix_in_time(graph, rash, careful.policy)
         best = min(found, key=lambda one: one.cost)
-        if self.best is None or best.cost < self.best.cost:
-            self.best = best
+        self.offer(best)
         return best
 
     def build_graph(self, start: LongArray) -> BeliefGraph:
-        """The graph that a policy of this risk needs: what is eliminated or terminal could hardly change an answer."""
-        n = self.tables.num_slots
-        # A hypothesis is dropped one nat beyond the evidence that n of them need at 1/alpha together, and a node ends
-        # where the other labels have a quarter of one's share of alpha.
-        cap, rival_part = math.log(1 / self.alpha) + math.log(n) + 1.0, float(self.alpha) / (4 * n)
-        most = self.limits.max_nodes
-        if self.action_filter is None:
-            return GraphBuilder(self.tables, cap, rival_part, max_nodes=most, limits=self.limits).build(start)
-        # The rarer the nodes that are expanded the better the policy; the first graph that is small enough is taken.
-        rare = float(self.beta) / n
-        # Once there is a policy, other weights may be tried on a coarser one.
-        for least in (rare / 1_000, rare / 100, rare / 10, *(() if self.best is None else (rare,))):
-            with suppress(LimitError):
-                builder = GraphBuilder(self.tables, cap, rival_part, self.action_filter, most, self.limits)
-                return build_likely_graph(builder, start, least=least, remaining=rare / 4)
-        raise LimitError(f"even the likely readings of this task lead to more than {most} information states")
+        # Once there is a policy, other weights may be tried on a coarser graph.
+        return build_search_graph(
+            self.tables, self.alpha, self.beta, self.action_filter, self.limits, start, coarse=self.best is not None
+        )
 
     def mix_in_time(
         self, graph: BeliefGraph, rash: LongArray, careful: FiniteStateController

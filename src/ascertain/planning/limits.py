@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import final
 
 from ascertain.errors import LimitError
@@ -17,6 +18,8 @@ class SearchLimits:
 
     until: float = math.inf
     """When searches end with what they have, by `time.monotonic`; whoever sets it chooses when that is."""
+    enough: Fraction = Fraction(1)
+    """Two-sided bounds are left as they are once the upper one is at most so many times the lower one."""
     time_limit: float = 30.0
     """Seconds for the deterministic optimum of the skeleton, and again for the program bound."""
     program_nodes: int = 300

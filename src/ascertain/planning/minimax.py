@@ -15,7 +15,8 @@ is made out of the mixture:
   the best of what comes of it is evaluated like every other policy.
 
 Belief graphs with named slots serve both purposes. Where they are too large, ranked or nameless slots still give the
-bound. Named ones also give a sharper one, for policies that draw nothing at random (`branch_and_bound.py`).
+bound, and pruned graphs a policy. Named ones also give a sharper bound, for policies that draw nothing at random
+(`branch_and_bound.py`, and for exchangeable hypotheses `ranked_openings.py`).
 """
 
 from __future__ import annotations
@@ -34,12 +35,13 @@ from ascertain.planning.column_generation import Column, ColumnGeneration, Mixtu
 from ascertain.planning.controller import CertifiedController, fit_horizon
 from ascertain.planning.derandomisation import RARE_VISITS, Derandomisation
 from ascertain.planning.information_state import Slots, smallest_slots, tabulate_likelihoods
-from ascertain.planning.lagrangian import PricedPolicy
+from ascertain.planning.lagrangian import PricedPolicy, build_search_graph
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.planning.local_search import LocalSearch
 from ascertain.planning.multipliers import Multipliers
+from ascertain.planning.pruning import MAX_STATES, MostInformative
 from ascertain.task.task import Task
-from ascertain.types import BoolArray, LongArray
+from ascertain.types import BoolArray, FloatArray, LongArray
 
 FEW_NODES = 2_000
 """Beyond so many nodes fewer columns are improved, and fewer times, in proportion: each change evaluates all nodes."""
@@ -49,6 +51,14 @@ TIGHT_RATIO, GOOD_RATIO = Fraction(102, 100), Fraction(105, 100)
 """Times the lower bound: a cost below the first leaves nothing to look for, one below the second no other policy."""
 ROUNDS, BOUND_ROUNDS = 10, 20
 """Rounds of column generation after a partial policy, for a policy and for a bound, which gains from more."""
+MAX_PRUNED_NODES, PRUNED_ROUNDS = 15_000, 40
+"""Information states of a pruned graph, and rounds on it: some seconds."""
+HOPELESS = 10.0
+"""Columns so many times worse than the best break the risks by far, and take longest to improve."""
+PRUNED_STARTS, PRUNED_CHANGES = 8, 60
+"""Columns of a mixture on a pruned graph that are improved, and changes of each: some seconds too."""
+PRUNED_ROOM = (0.999, 0.97, 0.9, 0.7)
+"""Parts of the risks that such a policy may use: pruned graphs forget more evidence, and evaluation finds more risk."""
 WIDE_MARGIN, NARROW_MARGIN = 4.0, 1.0
 """Nats beyond 1/alpha that a hypothesis is remembered for, if there is room, and if there is not: more of them sharpen
 the bound and multiply the nodes."""
@@ -104,6 +114,25 @@ def find_minimax_policy(
     return replace(proved, best=best)
 
 
+def find_pruned_minimax_policy(
+    task: Task, alpha: Fraction, beta: Fraction, limits: SearchLimits, preference: FloatArray
+) -> PricedPolicy:
+    """A minimax policy on a pruned graph, which proves no bound; LimitError where that is too large as well.
+
+    A price search (`lagrangian.py`) moves the weight of a cost and the price of an error together, which serves badly
+    where one hypothesis costs far more than the others: here each has its own.
+    """
+    tables = tabulate_likelihoods(task, "named")
+    few = replace(limits, max_nodes=min(limits.max_nodes, MAX_PRUNED_NODES))
+    if task.model.num_states <= MAX_STATES:
+        actions = MostInformative(tables, min(2, tables.num_actions), preference, float(alpha))
+        graph = build_search_graph(tables, alpha, beta, actions, few, coarse=True)
+        program = ColumnGeneration(graph, alpha, beta, limits)
+        mixture = program.generate(PRUNED_ROUNDS)
+        return PricedPolicy(_improve_columns(*_restrict(program, mixture), limits), None)
+    raise LimitError(f"the model has more than {MAX_STATES} states, which are too many for pruning")
+
+
 def _restrict(program: ColumnGeneration, mixture: Mixture) -> tuple[ColumnGeneration, Mixture]:
     """The same with the nodes alone that a column met so far."""
     often = program.graph.weight.max(axis=1)
@@ -136,7 +165,7 @@ def _round(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) ->
     """One policy out of a mixture, by diving and local search."""
     graph = program.graph
     mixture = program.generate(_rounds(graph, limits), mixture.columns)
-    search = LocalSearch(program, max(mixture.value, float(graph.tables.cost.min())))
+    search = LocalSearch(program, _usual_cost(mixture, graph))
     # The best columns first, no two of the same value.
     starts: list[tuple[float, LongArray]] = []
     met = [(search.value_of(column), column.choice) for column in _dive(program, mixture, limits)]
@@ -150,6 +179,33 @@ def _round(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) ->
         found = fit_horizon(graph, improved, program.alpha, program.beta)
         if found is not None and (best is None or found.cost < best.cost):
             best = found
+        if limits.is_over:
+            break
+    return best
+
+
+def _usual_cost(mixture: Mixture, graph: BeliefGraph) -> float:
+    """About what a policy costs: a mixture that breaks the risks has a value far above it, or an infinite one."""
+    dearest = max(float(column.achieved[0].max()) for column in mixture.columns)
+    return max(min(mixture.value, dearest), float(graph.tables.cost.min()))
+
+
+def _improve_columns(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> CertifiedController | None:
+    """One policy out of the columns of a mixture, each improved by itself: quicker than diving, and not as thorough."""
+    search = LocalSearch(program, _usual_cost(mixture, program.graph))
+    best: CertifiedController | None = None
+    starts = sorted(((search.value_of(column), k) for k, column in enumerate(mixture.columns)))[:PRUNED_STARTS]
+    for value, k in starts:
+        if value > HOPELESS * starts[0][0]:
+            break
+        choice = mixture.columns[k].choice
+        for room in PRUNED_ROOM:
+            search.room[:] = room
+            choice = search.improve(choice, PRUNED_CHANGES)
+            found = fit_horizon(program.graph, choice, program.alpha, program.beta)
+            if found is not None:
+                best = found if best is None or found.cost < best.cost else best
+                break
         if limits.is_over:
             break
     return best

@@ -6,21 +6,21 @@ and number is looked up or bounded before it is used, and FileError says in a se
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 from ascertain.errors import AscertainError, FileError
 from ascertain.model.files.json_text import as_list, kind_of, named
-from ascertain.model.named import register
 from ascertain.planning.exported import Controller, Form, factors_of, listed
 from ascertain.planning.given_tree import parse_tree
 from ascertain.planning.sequential_tests import LevelwiseTest
-from ascertain.policy.automaton import NOWHERE, AbstractNodes
+from ascertain.policy.automaton import AbstractNodes
 from ascertain.policy.plain import (
     NodeWords,
     as_ordered,
+    fields,
+    named_nodes,
     named_policy_data,
+    number,
     parse_nodes,
     parse_numbered,
     parse_policy,
@@ -28,11 +28,12 @@ from ascertain.policy.plain import (
 from ascertain.policy.product import Factor, Product
 from ascertain.policy.slots import SlotTable
 from ascertain.task.plant_task import PlantTask
-from ascertain.task.pose import pose
 from ascertain.task.task import Task
 
 MAX_ACTIONS = 10**6
 """The most actions that a file may allow a controller: a run of more would take days."""
+READS_FACTOR = "an action that reads a factor of the question"
+"""What the tests of factors ask."""
 
 
 def policy_data(controller: Controller) -> dict[str, Any]:
@@ -59,38 +60,25 @@ def policy_data(controller: Controller) -> dict[str, Any]:
 
 def _test_data(test: AbstractNodes) -> list[dict[str, Any]]:
     """The nodes of the test of one bit: it asks the one action that it has, and answers 0 or 1."""
-    return [
-        {"next": {str(y): child for y, child in sorted(test.children[v].items())}}
-        if test.action[v] != NOWHERE
-        else {"answer": None if test.label[v] == NOWHERE else test.label[v]}
-        for v in range(test.size)
-    ]
+    nodes = named_nodes(test, ("bit",), ("0", "1"), (0, 1))
+    return [{key: value for key, value in node.items() if key != "action"} for node in nodes]
 
 
 def _slots_data(task: Task, form: SlotTable) -> dict[str, Any]:
     """A table with slots: what a node asks or answers is a slot where slots stand for hypotheses."""
-    nodes = form.nodes
-    data = named_policy_data(task, replace(nodes, label=(NOWHERE,) * nodes.size, action=(NOWHERE,) * nodes.size))[
-        "nodes"
-    ]
     readings, actions, labels = task.model.readings, task.model.actions, task.labels
-    for v, node in enumerate(data):
-        if nodes.action[v] == NOWHERE:
-            said = nodes.label[v]
-            node["answer"] = None if said == NOWHERE else said if form.slot_labels else labels[said]
-            continue
-        node.clear()
-        node["action"] = nodes.action[v] if form.sensors else actions[nodes.action[v]]
-        node["next"] = {readings[y]: child for y, child in sorted(nodes.children[v].items())}
-        if form.moves and form.moves[v]:
-            node["moves"] = {readings[y]: list(move) for y, move in sorted(form.moves[v].items())}
-    slots = {"labels": [labels[k] for k in form.slot_labels], "sensors": [actions[a] for a in form.sensors]}
-    return {"most_actions": form.most_actions, **({"slots": slots} if form.slot_labels else {}), "nodes": data}
+    slots = range(len(form.slot_labels))
+    data = named_nodes(form.nodes, slots if form.sensors else actions, readings, slots or labels)
+    for node, moves in zip(data, form.moves, strict=False):  # there are none where nothing moves
+        if moves and "next" in node:
+            node["moves"] = {readings[y]: list(move) for y, move in sorted(moves.items())}
+    held = {"labels": [labels[k] for k in form.slot_labels], "sensors": [actions[a] for a in form.sensors]}
+    return {"most_actions": form.most_actions, **({"slots": held} if slots else {}), "nodes": data}
 
 
 def parse_controller(data: object, question: Task | PlantTask, where: str) -> Controller:
     """The controller that plain data describes; FileError says what does not fit."""
-    table = _fields(data)
+    table = fields(data)
     try:
         return Controller(question, _parse_form(table, question, where))
     except FileError:
@@ -111,7 +99,7 @@ def _parse_form(table: dict[str, Any], question: Task | PlantTask, where: str) -
             return _parse_slots(table, listed(question), where)
         case ["nodes"]:
             nodes = as_list(table["nodes"], f"{where}: nodes", "a list of nodes")
-            numbered = any("ask" in _fields(node) for node in nodes)
+            numbered = any("ask" in fields(node) for node in nodes)
             return (parse_numbered if numbered else parse_policy)(table, listed(question), where)
         case _:
             raise FileError(
@@ -120,32 +108,21 @@ def _parse_form(table: dict[str, Any], question: Task | PlantTask, where: str) -
             )
 
 
-def _fields(value: object) -> dict[str, Any]:
-    """The fields of an object; none where it is none, which is then said by whoever misses them."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
 def _parse_slots(table: dict[str, Any], task: Task, where: str) -> SlotTable:
     most = _number(table["most_actions"], MAX_ACTIONS, f"{where}: most_actions")
-    actions, labels = _numbers(task.model.actions), _numbers(task.labels)
-    readings = {name: y for y, name in enumerate(task.model.readings)}
+    actions, labels = number(task.model.actions), number(task.labels)
+    readings = number(task.model.readings)
     if "slots" not in table:
         return SlotTable(parse_nodes(table["nodes"], NodeWords(actions, readings, labels), where), most)
     slots = _object(table["slots"], {"labels", "sensors"}, f"{where}: slots")
-    held = [
-        _find(labels, name, f"{where}: slots: labels", "a label")
-        for name in as_list(slots["labels"], f"{where}: slots: labels", "a list of labels")
-    ]
-    sensors = [
-        _find(actions, name, f"{where}: slots: sensors", "an action")
-        for name in as_list(slots["sensors"], f"{where}: slots: sensors", "a list of actions")
-    ]
+    held = _find_all(labels, slots["labels"], f"{where}: slots: labels", "a label", "a list of labels")
+    sensors = _find_all(actions, slots["sensors"], f"{where}: slots: sensors", "an action", "a list of actions")
     if not held:
         raise FileError(f"{where}: slots: labels: at least one slot is needed, with the label of its hypothesis")
-    places = {k: k for k in range(len(held))}
+    places = number(range(len(held)))
     nodes = as_list(table["nodes"], f"{where}: nodes", "a list of nodes")
     moves = [_parse_moves(node, readings, f"{where}: node {v}") for v, node in enumerate(nodes)]
-    bare = [{k: x for k, x in _fields(node).items() if k != "moves"} for node in nodes]
+    bare = [{k: x for k, x in fields(node).items() if k != "moves"} for node in nodes]
     words = NodeWords(places if sensors else actions, readings, places)
     return SlotTable(
         parse_nodes(bare, words, where), most, tuple(held), tuple(sensors), tuple(moves) if any(moves) else ()
@@ -153,7 +130,7 @@ def _parse_slots(table: dict[str, Any], task: Task, where: str) -> SlotTable:
 
 
 def _parse_moves(node: object, readings: dict[str, int], where: str) -> dict[int, tuple[int, ...]]:
-    given: object = _fields(node).get("moves", {})
+    given: object = fields(node).get("moves", {})
     if not isinstance(given, dict):
         raise FileError(f"{where}: moves is {kind_of(given)}; an object by reading was expected")
     found: dict[int, tuple[int, ...]] = {}
@@ -172,19 +149,19 @@ def _parse_product(table: dict[str, Any], question: Task | PlantTask, where: str
     tests: list[AbstractNodes] = []
     for k, nodes in enumerate(as_list(table["tests"], f"{where}: tests", "a list of tests")):
         spot = f"{where}: test {k}"
-        fields = [_fields(node) for node in as_list(nodes, spot, "a list of nodes")]
-        asked = [{"action": "bit", **node} if "next" in node else node for node in fields]
+        bare = [fields(node) for node in as_list(nodes, spot, "a list of nodes")]
+        asked = [{"action": "bit", **node} if "next" in node else node for node in bare]
         tests.append(as_ordered(parse_nodes(asked, words, spot)))
-    reads = {question.model.actions[a]: i for i, a in enumerate(factors.actions)}
+    reads = number(question.model.actions[a] for a in factors.actions)
     parts: dict[int, Factor] = {}
     for k, entry in enumerate(as_list(table["order"], f"{where}: order", "a list of factors")):
         spot = f"{where}: factor {k}"
-        fields = _object(entry, {"action", "test"}, spot)
-        i = _find(reads, fields["action"], spot, "an action that reads a factor of the question")
+        given = _object(entry, {"action", "test"}, spot)
+        i = _find(reads, given["action"], spot, READS_FACTOR)
         if i in parts:
-            raise FileError(f"{spot}: {named(fields['action'])} is read twice; each factor has one test")
-        test = tests[_number(fields["test"], len(tests) - 1, f"{spot}: test")]
-        bit = pose(register(1, factors.flip), default_cost=factors.costs[i])
+            raise FileError(f"{spot}: {named(given['action'])} is read twice; each factor has one test")
+        test = tests[_number(given["test"], len(tests) - 1, f"{spot}: test")]
+        bit = factors.one_bit(factors.costs[i])
         nominal = factors.nominal[i] if factors.asks == "nominal" else None
         parts[i] = Factor(bit, test, (factors.actions[i],), (0, 1), nominal)
     if len(parts) < len(factors.actions):
@@ -196,19 +173,16 @@ def _parse_product(table: dict[str, Any], question: Task | PlantTask, where: str
 
 def _parse_levels(data: object, question: Task | PlantTask, where: str) -> LevelwiseTest:
     factors, spot = factors_of(question), f"{where}: levels"
-    fields = _object(data, {"actions", "nominal", "up", "down", "caps"}, spot)
-    reads = {question.model.actions[a]: i for i, a in enumerate(factors.actions)}
-    order = [
-        _find(reads, name, spot, "an action that reads a factor of the question")
-        for name in as_list(fields["actions"], spot, "a list of actions")
-    ]
+    given = _object(data, {"actions", "nominal", "up", "down", "caps"}, spot)
+    reads = number(question.model.actions[a] for a in factors.actions)
+    order = _find_all(reads, given["actions"], spot, READS_FACTOR, "a list of actions")
     if factors.asks != "nominal" or sorted(order) != list(range(len(reads))):
         raise FileError(f"{spot}: levels are for questions nominal or not, and read each factor of the question once")
-    nominal = [_number(value, 1, f"{spot}: nominal") for value in as_list(fields["nominal"], spot, "a list of bits")]
+    nominal = [_number(value, 1, f"{spot}: nominal") for value in as_list(given["nominal"], spot, "a list of bits")]
     if nominal != [factors.nominal[i] for i in order]:
         raise FileError(f"{spot}: nominal: these are not the values that are nominal in this question")
-    caps = [_number(cap, MAX_ACTIONS, f"{spot}: caps") for cap in as_list(fields["caps"], spot, "a list of numbers")]
-    up, down = (_number(fields[key], 1000, f"{spot}: {key}") for key in ("up", "down"))
+    caps = [_number(cap, MAX_ACTIONS, f"{spot}: caps") for cap in as_list(given["caps"], spot, "a list of numbers")]
+    up, down = (_number(given[key], 1000, f"{spot}: {key}") for key in ("up", "down"))
     if min(up, down, *caps, 1) < 1:
         raise FileError(f"{spot}: up, down and caps must be at least 1")
     return LevelwiseTest(factors.flip, tuple(factors.actions[i] for i in order), tuple(nominal), up, down, tuple(caps))
@@ -226,11 +200,11 @@ def _number(value: object, most: int, where: str) -> int:
     return value
 
 
+def _find_all(known: dict[Any, int], names: object, where: str, what: str, expected: str) -> list[int]:
+    return [_find(known, name, where, what) for name in as_list(names, where, expected)]
+
+
 def _find(known: dict[Any, int], name: object, where: str, what: str) -> int:
     if not isinstance(name, str) or name not in known:
         raise FileError(f"{where}: {named(name)} is not {what} of the question")
     return known[name]
-
-
-def _numbers(names: Sequence[str]) -> dict[Any, int]:
-    return {name: k for k, name in enumerate(names)}

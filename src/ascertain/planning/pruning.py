@@ -19,6 +19,10 @@ where the weights w are those of the price search, larger where a hypothesis cos
 preference[g, a]) when the expected visits of the program bound are given: the experiment that an observer who knew the
 truth would make (Chernoff, Annals of Mathematical Statistics 30, 1959).
 
+*Which not.* After some actions two hypotheses of different labels can never be told apart again: both are in one state,
+say. Whoever does that while both are likely has to abstain, or errs. So such an action is no option where both have
+more than MERGING_RISK alpha times the weight of the likeliest, unless nothing else is allowed.
+
 *Which nodes.* The probability of each node after t readings, under the mixture of all hypotheses by their weights, is
 carried along while the graph grows: in full through the first action at every node, and discounted through the others,
 so that a policy may take those now and then. A node is expanded once a visit to it has probability `least` or more.
@@ -53,6 +57,9 @@ PROMISE_SWEEPS = 200
 """Sweeps that Q is improved for: 0.85^200 of the largest divergence is below the tolerance."""
 MAX_STATES = 300
 """Models with more states have too many pairs (s, t) for a table Q[s, t, a]."""
+MERGING_RISK = 100.0
+"""What the less likely of two hypotheses that are merged may weigh, times alpha: an error has a price of about 1/alpha,
+so that more than this costs several times what a policy asks."""
 SECOND_CHOICE = 0.2
 """What the second action at a node counts for when probability is carried along, and the third for that squared."""
 MAX_STEPS = 400
@@ -65,11 +72,17 @@ MAX_CANDIDATES = 4000
 class MostInformative:
     """The `num_options` actions that promise most information."""
 
-    def __init__(self, tables: LikelihoodTables, num_options: int, preference: FloatArray | None = None) -> None:
+    def __init__(
+        self, tables: LikelihoodTables, num_options: int, preference: FloatArray | None = None, alpha: float = 1.0
+    ) -> None:
         self.tables, self.num_options = tables, min(num_options, tables.num_actions)
         label = tables.task.label if tables.task.about == "start" else np.arange(tables.num_slots)
         self.rivals = np.argwhere(np.triu(label[:, None] != label[None, :]))
         self.promise = promised_information(tables)
+        successor, lost = np.maximum(tables.successor, 0), np.all(self.promise == 0, axis=2)
+        self.merges: BoolArray = lost[successor[:, None, :], successor[None, :, :]]
+        """`merges[s, t, a]`: after a nothing tells s and t apart."""
+        self.mergeable = MERGING_RISK * alpha
         self.preference = preference
         self.weights: FloatArray = np.ones(tables.num_slots)
 
@@ -82,6 +95,7 @@ class MostInformative:
     def __call__(self, state: IntArray, penalty: LongArray, allowed: BoolArray) -> IntArray:
         root = np.sqrt(weights_of(penalty))
         score = np.zeros((len(state), self.tables.num_actions))
+        merging = np.zeros(allowed.shape, dtype=np.bool_)
         for h, g in self.rivals.tolist():
             both = np.flatnonzero((root[:, h] * root[:, g] > 0) & (state[:, h] != NOWHERE) & (state[:, g] != NOWHERE))
             worth = self.weights[h] * self.promise[state[both, h], state[both, g]]
@@ -89,6 +103,10 @@ class MostInformative:
             if self.preference is not None:
                 worth = worth * (1 + self.preference[h] + self.preference[g])
             score[both] += (root[both, h] * root[both, g])[:, None] * worth
+            likely = both[np.minimum(root[both, h], root[both, g]) ** 2 > self.mergeable]
+            merging[likely] |= self.merges[state[likely, h], state[likely, g]]
+        careful = allowed & ~merging
+        allowed = np.where(careful.any(axis=1, keepdims=True), careful, allowed)
         # Ties go to the action of the lowest number, so that what is built does not depend on the sorting.
         score = np.where(allowed, score, -1.0)
         best = np.argsort(-score, axis=1, kind="stable")[:, : self.num_options]

@@ -14,7 +14,7 @@ The names of the methods are those of the output and its files:
 
     lower   deterministic; pairwise; program
             prices                      lagrangian.py, column_generation.py
-            openings                    branch_and_bound.py
+            openings                    branch_and_bound.py, ranked_openings.py
     upper   deterministic
             uniform tree, tree          composition.py
             product, levels             sequential_tests.py
@@ -26,8 +26,9 @@ The names of the methods are those of the output and its files:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
@@ -39,14 +40,20 @@ from ascertain.bounds.plant import bound_plant
 from ascertain.bounds.program import ProgramBound, bound_by_program
 from ascertain.drawing.shown import Shown
 from ascertain.errors import LimitError, TaskError
-from ascertain.model.named import register
 from ascertain.planning.composition import Split, compose, skeleton
 from ascertain.planning.factors import Factors, find_factors
 from ascertain.planning.information_state import Slots, smallest_slots
-from ascertain.planning.lagrangian import PricedPolicy, search_prices
+from ascertain.planning.lagrangian import ABSTAIN_PRICE_RATIO, PricedPolicy, search_prices
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
-from ascertain.planning.minimax import GOOD_RATIO, TIGHT_RATIO, bound_by_column_generation, find_minimax_policy
+from ascertain.planning.minimax import (
+    GOOD_RATIO,
+    TIGHT_RATIO,
+    bound_by_column_generation,
+    find_minimax_policy,
+    find_pruned_minimax_policy,
+)
 from ascertain.planning.multipliers import Branching, Multipliers
+from ascertain.planning.ranked_openings import bound_by_ranked_openings
 from ascertain.planning.sequential_tests import (
     LatticeTest,
     choose_levels,
@@ -61,7 +68,6 @@ from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.search.exact import solve
 from ascertain.search.solution import Bounded, Solved
 from ascertain.task.plant_task import PlantTask
-from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from ascertain.types import FloatArray
 
@@ -71,13 +77,17 @@ BoundProgress: TypeAlias = Callable[[Fraction, Fraction | None], None]
 """Called with the lower and the upper bound so far; None where no policy is known yet."""
 Risk: TypeAlias = tuple[Fraction, Fraction]
 """Probabilities of a wrong answer and of abstention."""
+PricedChoice: TypeAlias = tuple[Fraction, Any, Risk]
+"""What a policy costs, the policy, and its risk."""
 MAX_NAMED = 4
 """With more hypotheses than this, ranked or nameless slots are enough: named ones have too many information states."""
 
 _SPLITS: tuple[tuple[str, Split], ...] = (("uniform tree", "uniform"), ("tree", "best"))
 """The trees by the names of the output, the quicker one first."""
-FEW_NODES = 8_000
+FEW_NODES = 15_000
 """Information states of the graph that a first policy is made from: about a second."""
+LEAST_NODES = 1_000
+"""Information states of the graph that a policy is made from when time is up: some tenths of a second."""
 QUICK_RATIO = Fraction(125, 100)
 """Above so many times the lower bound a first policy is looked for on a pruned graph, before all else."""
 
@@ -111,6 +121,8 @@ class TwoSidedBounds(Shown):
     """Which methods met which limit, and so found nothing, or less than they might have."""
     stopped_by: Literal["time", "interrupt"] | None = None
     """Why the search ended before all methods were done, if it did: both sides hold all the same."""
+    policies: tuple[PricedChoice, ...] = ()
+    """The best policy of each method, the cheapest first, which is `policy`."""
 
     def shown(self) -> Mapping[str, object]:
         return {"alpha": self.alpha, "beta": self.beta, "lower": self.lower, "upper": self.upper}
@@ -165,7 +177,7 @@ def _without_noise(quotient: Quotient, alpha: Fraction, beta: Fraction, limits: 
     """What happens is certain, so AO is D."""
     # The laws of a noisy machine may happen to be certain.
     task = quotient.task if quotient.task.model.is_exact else skeleton(quotient.reduced)
-    solution = solve(task, time_limit=limits.seconds, prove="never", least_mean=False)
+    solution = solve(task, time_limit=limits.seconds, prove="never")
     if isinstance(solution, Solved):
         lower = upper = solution.cost
     elif isinstance(solution, Bounded):
@@ -174,7 +186,12 @@ def _without_noise(quotient: Quotient, alpha: Fraction, beta: Fraction, limits: 
         return TwoSidedBounds(alpha, beta, None, None)
     risk = None if solution.policy is None else (Fraction(0), Fraction(0))
     methods: tuple[Values, Values] = {"deterministic": lower}, {"deterministic": upper}
-    return TwoSidedBounds(alpha, beta, lower, upper, solution.policy, risk, *methods)
+    policies = () if upper is None or risk is None else ((upper, solution.policy, risk),)
+    return TwoSidedBounds(alpha, beta, lower, upper, solution.policy, risk, *methods, policies=policies)
+
+
+class _Enough(Exception):
+    """Both sides are as close as they have to be."""
 
 
 class _Noisy:
@@ -196,7 +213,7 @@ class _Noisy:
         """Both sides as they were last told."""
         self.lower: dict[str, Fraction | None] = {}
         self.upper: dict[str, Fraction | None] = {}
-        self.best: tuple[Fraction, Any, Risk] | None = None
+        self.policies: dict[str, PricedChoice] = {}
         self.remarks: list[str] = []
         self.slots: Slots = smallest_slots(task)
         self.solved = False
@@ -211,8 +228,9 @@ class _Noisy:
     def run(self) -> TwoSidedBounds:
         stopped_by: Literal["time", "interrupt"] | None = None
         try:
-            self.try_all()
-            stopped_by = "time" if self.limits.is_over else None
+            with suppress(_Enough):
+                self.try_all()
+                stopped_by = "time" if self.limits.is_over else None
         except KeyboardInterrupt:
             stopped_by = "interrupt"
         cost, policy, risk = self.best or (None, None, None)
@@ -231,6 +249,7 @@ class _Noisy:
             self.branching,
             remarks=tuple(self.remarks),
             stopped_by=stopped_by,
+            policies=tuple(sorted(self.policies.values(), key=lambda one: one[0])),
         )
 
     def try_all(self) -> None:
@@ -244,10 +263,12 @@ class _Noisy:
             return
         # By what they give for their time: a few tenths of a second, up to seconds, and as long as it takes.
         self.try_short()
-        self.try_small_prices()
+        self.try_smallest_prices()
         self.try_trees()
+        self.try_pruned_prices()
         self.try_prices()
         self.try_minimax()
+        self.try_at_last()
 
     @contextmanager
     def isolated(self, name: str) -> Generator[None]:
@@ -267,6 +288,12 @@ class _Noisy:
             upper = "?" if now[1] is None else f"{float(now[1]):.3f}"
             self.tell(f"{float(now[0]):.3f} <= cost <= {upper}: {self.doing}")
         self.known = now
+        if self.is_within(self.limits.enough):
+            raise _Enough
+
+    @property
+    def best(self) -> PricedChoice | None:
+        return min(self.policies.values(), key=lambda one: one[0], default=None)
 
     @property
     def best_lower(self) -> Fraction:
@@ -278,10 +305,9 @@ class _Noisy:
         return self.program is not None and self.program.value is None and not self.program.vacuous
 
     def offer(self, name: str, cost: Fraction, policy: Any, risk: Risk) -> None:
-        known = self.upper.get(name)
-        self.upper[name] = cost if known is None else min(cost, known)
-        if self.best is None or cost < self.best[0]:
-            self.best = cost, policy, risk
+        known = self.policies.get(name)
+        if known is None or cost < known[0]:
+            self.upper[name], self.policies[name] = cost, (cost, policy, risk)
         self.say()
 
     def take(self, name: str, found: PricedPolicy) -> None:
@@ -341,13 +367,25 @@ class _Noisy:
         if self.too_large and not self.is_within(GOOD_RATIO):
             self.search("chernoff", "named", self.preference())
 
-    def try_small_prices(self) -> None:
-        """A price search on the smallest graph, or, where that is too large, on one that is pruned to be small."""
+    def try_smallest_prices(self) -> None:
+        """A price search on the smallest graph, where that has no names."""
         if self.slots != "named":
             self.solved = self.search(self.slots, self.slots) or self.slots == "ranked"
-        if self.best is None or not self.is_within(QUICK_RATIO):
-            few = replace(self.limits, max_nodes=min(FEW_NODES, self.limits.max_nodes))
-            self.search("driven", "named", limits=few)
+
+    def try_pruned_prices(self) -> None:
+        """A first policy from a graph that is pruned to be small, by expected visits and without them."""
+        few = replace(self.limits, max_nodes=min(FEW_NODES, self.limits.max_nodes))
+        for name, preference in (("chernoff", self.preference()), ("driven", None)):
+            if not self.is_within(QUICK_RATIO):
+                self.search(name, "named", preference, few)
+
+    def try_at_last(self) -> None:
+        """Where time was up before anything was found: a search so small that it need not be timed."""
+        if self.best is None and self.limits.is_over:
+            least = replace(self.limits, until=math.inf, max_nodes=min(LEAST_NODES, self.limits.max_nodes))
+            for slots in dict.fromkeys((self.slots, "named")):
+                if self.best is None:
+                    self.search("driven" if slots == "named" else slots, slots, limits=least)
 
     def search(
         self, name: str, slots: Slots, preference: FloatArray | None = None, limits: SearchLimits | None = None
@@ -357,9 +395,14 @@ class _Noisy:
         self.upper.setdefault(name, None)
         with self.isolated(name):
             found = search_prices(
-                self.task, self.alpha, self.beta, limits=limits or self.limits, preference=preference, slots=slots
+                self.task,
+                self.alpha,
+                self.beta,
+                limits=limits or self.limits,
+                preference=preference,
+                slots=slots,
+                report=lambda found: self.take(name, found),
             )
-            self.take(name, found)
             return found.lower is not None
         return False
 
@@ -387,13 +430,32 @@ class _Noisy:
         if self.slots != "named" or not self.too_large:
             with self.isolated("prices"):
                 self.note_prices(bound_by_column_generation(self.task, self.alpha, self.beta, self.limits))
-        if self.too_large or self.is_within(TIGHT_RATIO):
-            return
-        with self.isolated("balanced"):
-            found = find_minimax_policy(self.task, self.alpha, self.beta, self.limits)
-            self.take("balanced", found)
-            self.lower["openings"], self.branching = found.branched, found.branching
-            self.say()
+        if self.too_large:
+            self.try_pruned_minimax()
+        elif not self.is_within(TIGHT_RATIO):
+            with self.isolated("balanced"):
+                found = find_minimax_policy(self.task, self.alpha, self.beta, self.limits)
+                self.take("balanced", found)
+                self.lower["openings"], self.branching = found.branched, found.branching
+                self.say()
+        if self.slots == "ranked" and "openings" not in self.lower and self.best is not None:
+            self.try_ranked_openings(self.best[0])
+
+    def try_pruned_minimax(self) -> None:
+        if not self.is_within(GOOD_RATIO):
+            with self.isolated("balanced"):
+                found = find_pruned_minimax_policy(self.task, self.alpha, self.beta, self.limits, self.preference())
+                self.take("balanced", found)
+
+    def try_ranked_openings(self, upper: Fraction) -> None:
+        if not self.is_within(TIGHT_RATIO):
+            self.say("looking for a lower bound from how policies begin")
+            with self.isolated("openings"):
+                abstain = ABSTAIN_PRICE_RATIO * float(upper)
+                self.lower["openings"] = bound_by_ranked_openings(
+                    self.task, self.alpha, self.beta, abstain, self.limits
+                )
+                self.say()
 
 
 def _bound_plant(question: PlantTask, alpha: Fraction, beta: Fraction, limits: SearchLimits) -> TwoSidedBounds:
@@ -408,29 +470,24 @@ def _bound_plant(question: PlantTask, alpha: Fraction, beta: Fraction, limits: S
     centred = (factors.centre, *(factors.centre ^ d for d in factors.differences))
     family = factors.differences if asks_which else centred
     program = bound_plant(question, alpha, beta, states=family, max_rivals=len(family), time_limit=limits.seconds)
-    pairwise = bound_by_information(_one_factor(factors, alpha, beta), alpha, beta)
+    pairwise = bound_by_information(factors.one_bit(max(factors.costs), alpha, beta), alpha, beta)
     lower: Values = {"pairwise": pairwise.value, "program": program.value}
-    policy, upper, risk = test_factors(factors, alpha, beta)
+    policy, upper, risk = _test_factors(factors, alpha, beta)
     best = max(value for value in lower.values() if value is not None)
     least = min(value for value in upper.values() if value is not None)
-    return TwoSidedBounds(alpha, beta, best, least, policy, risk, lower, upper)
+    return TwoSidedBounds(alpha, beta, best, least, policy, risk, lower, upper, policies=((least, policy, risk),))
 
 
-def test_factors(factors: Factors, alpha: Fraction, beta: Fraction) -> tuple[Any, Values, Risk]:
+def _test_factors(factors: Factors, alpha: Fraction, beta: Fraction) -> tuple[Any, Values, Risk]:
     """The policy of a plant that only reads, what it and its rivals cost, and its risk."""
     return (_test_each if factors.asks == "which" else _test_levelwise)(factors, alpha, beta)
-
-
-def _one_factor(factors: Factors, alpha: Fraction, beta: Fraction) -> Task:
-    """One bit and what reads it, at the cost of the dearest."""
-    return pose(register(1, factors.flip), default_cost=max(factors.costs), alpha=alpha, beta=beta)
 
 
 def _test_each(factors: Factors, alpha: Fraction, beta: Fraction) -> tuple[Any, Values, Risk]:
     """Which: one test for each form, thresholds mixed; beside it the uniform split."""
     flips = [factors.flip] * len(factors.forms)
     chosen = split_best(flips, factors.costs, alpha, beta)
-    bit = _one_factor(factors, alpha, beta)
+    bit = factors.one_bit(max(factors.costs), alpha, beta)
     parts = [Factor(bit, test, (action,), (0, 1)) for test, action in zip(chosen, factors.actions, strict=True)]
     outcomes = [evaluate_test(test, 1) for test in chosen]
     risk = sum((o.says_zero for o in outcomes), Fraction(0)), sum((o.abstains for o in outcomes), Fraction(0))
