@@ -42,14 +42,17 @@ RUNS = (
     "tests/test_check_run.py",
 )
 PRICES = ("tests/test_check_prices.py",)
-CONFORMANCE = tuple(
-    f"tests/test_conformance.py::{name}"  # what is about the checker, and quick
-    for name in (
-        "test_a_complete_claim_that_is_changed_is_not_taken",
-        "test_a_sampled_claim_that_is_changed_is_not_taken",
-        "test_none_of_these_needs_every_hypothesis_contradicted",
-        "test_a_suite_without_a_leaf_is_verified_only_if_the_definition_still_holds",
-    )
+CONFORMANCE = (
+    *(
+        f"tests/test_conformance.py::{name}"  # what is about the checker, and quick
+        for name in (
+            "test_a_complete_claim_that_is_changed_is_not_taken",
+            "test_a_sampled_claim_that_is_changed_is_not_taken",
+            "test_none_of_these_needs_every_hypothesis_contradicted",
+            "test_a_suite_without_a_leaf_is_verified_only_if_the_definition_still_holds",
+        )
+    ),
+    "tests/test_check_conformance.py",
 )
 BOUNDS = ("tests/test_check_bounds.py", "tests/test_check_program_parts.py")
 ALL = (*CLAIMS, *RUNS, "tests/test_check_policy.py", *BOUNDS, *PRICES)
@@ -57,6 +60,7 @@ TESTS = {
     **dict.fromkeys(("__main__.py", "verdicts.py", "certificate.py"), (*EVERY, *RUNS)),
     "claim.py": (*EVERY, "tests/test_check_registry.py"),
     **dict.fromkeys(("achieves.py", "lower.py", "lower_expected.py", "obstruction.py", "quotient.py"), CLAIMS),
+    "shares.py": ("tests/test_shares.py",),
     **dict.fromkeys(("reading.py", "task.py"), (*CLAIMS, *RUNS)),
     **dict.fromkeys(("chain.py", "evidence.py", "listed_world.py", "plant_task.py", "plant_world.py", "run.py"), RUNS),
     **dict.fromkeys(("encounters.py", "information.py", "logarithm.py", "program.py"), BOUNDS),

@@ -32,6 +32,14 @@ def models_dir() -> Path:
     return path
 
 
+@pytest.fixture
+def one_time(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Records of this test all say the same time, so that whole journals can be compared."""
+    time = "2026-11-18T05:00:00+00:00"
+    monkeypatch.setattr("ascertain.live.recorder.tell_time", lambda: time)
+    return time
+
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 

@@ -22,8 +22,8 @@ from ascertain.observer.records import START, commitment_record, hash_record
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import start_observer
 from ascertain.plant.simulated import SimulatedPlant
+from ascertain.problem.pose_plant import pose_plant
 from ascertain.task.canonical import canonical_bytes
-from ascertain.task.plant_task import pose_plant
 from ascertain_paper.campaign.store import create_store, open_store
 
 BETWEEN = b"\x1e\x1e"

@@ -22,6 +22,11 @@ KISSES = (
     b".i 2\n.o 1\n-0 a b 1\n01 a c 0\n11 a d 0\n-- b a 0\n1- c d 1\n0- c a 0\n00 d a 1\n01 d b 1\n10 d c 1\n11 d d 1\n",
     b".i 3\n.o 2\n.p 5\n.s 2\n-00 a b 01\n1-1 a a 10\n010 b * 11\n--1 b a -0\n110 * b 00\n",
 )
+ALPHABETS = (
+    b"<a><i>" + b" and on it goes, whatever is changed in it" * 6 + b"</i><i>the other one</i></a>",
+    b"<a><!-- " + b"a comment that says nothing at all " * 6 + b"--><i>HELO</i><i name='AUTH'/></a>",
+    b"<a><Hello name='HI'/><G name='DATA'><d><v>" + b"0x54686973206973" * 12 + b"</v></d></G><Finished/></a>",
+)
 MODELS: list[dict[str, Any]] = [
     {
         "format": "ascertain-model",

@@ -29,20 +29,22 @@ from ascertain.errors import PlantFault, TaskError
 from ascertain.model import Machine, NoisyMachine
 from ascertain.model.expression import parse_expression
 from ascertain.model.files import read_model
+from ascertain.model.files.fuzzer_folder import read_alphabet
 from ascertain.observer.records import START, hash_record
 from ascertain.plant.channel import Channel
 from ascertain.plant.line_plant import LinePlant
 from ascertain.problem.observer import pose_observer
+from ascertain.problem.pose import pose
 from ascertain.problem.problem import Problem, read_any_problem
 from ascertain.rational import rational_field
 from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.log import read_log
-from ascertain.task.pose import pose
 from ascertain_check import Verdict, check
 from ascertain_paper.testbed.settings import read_settings
 
 from .fuzz_journals import BETWEEN, SHORT, Spot, journal_reader, make_journal, make_store, records_reader, store_reader
 from .fuzz_samples import (
+    ALPHABETS,
     BESIDE,
     CSV,
     EXPRESSIONS,
@@ -181,6 +183,7 @@ UNREADABLE = {
     "store": "_connect|_read_about",
     "certificate": "_refuse_unreadable",
     "lines": "_greet",
+    "alphabet": "read_text|read_alphabet>fail",
 }
 """By target, what a refusal came through when the input was not understood at all (see `Target.early`)."""
 
@@ -239,13 +242,15 @@ def make_targets() -> dict[str, Target]:
             between=BETWEEN,
         ),
         target("lines", _read_lines, LINES),
+        target("alphabet", _file_reader(place, "alphabet.xml", read_alphabet), ALPHABETS),
     ]
     return {target.name: target for target in listed}
 
 
 def _problems() -> tuple[bytes, ...]:
     found = sorted(EXAMPLES.glob("*/*.toml"))
-    return tuple(path.read_bytes() for path in found if path.name != "press_plant.toml")
+    texts = (path.read_bytes() for path in found if path.name != "press_plant.toml")
+    return tuple(text for text in texts if b"[plant]" not in text)  # not wiring files
 
 
 def main() -> None:

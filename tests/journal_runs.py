@@ -22,7 +22,7 @@ from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.observer.staged import Observer, start_observer
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.simulated import SimulatedPlant
-from ascertain.task.plant_task import pose_plant
+from ascertain.problem.pose_plant import pose_plant
 
 
 def memory_folder() -> Iterator[Path]:
@@ -115,3 +115,8 @@ def small(path: Path) -> tuple[dict[str, Any], ...]:
 def read_records(path: Path) -> tuple[dict[str, Any], ...]:
     with Journal(path) as journal:
         return journal.records
+
+
+def without_times(journal: Path) -> list[dict[str, Any]]:
+    """The records, but for the times of the beginning and the end, in which two runs of one seed may differ."""
+    return [{key: value for key, value in record.items() if key != "time"} for record in read_records(journal)]

@@ -10,7 +10,7 @@ from ascertain.planning.belief_graph import GraphBuilder
 from ascertain.planning.information_state import UNIT, tabulate_likelihoods
 from ascertain.planning.pruning import find_modest
 from ascertain.policy.automaton import NOWHERE
-from ascertain.task.pose import pose
+from ascertain.problem.pose import pose
 from tests.reference.registers import sensor_bank
 from tests.reference.suite import TENTH
 

@@ -26,7 +26,7 @@ from ascertain.planning.information_state import tabulate_likelihoods
 from ascertain.planning.limits import SearchLimits
 from ascertain.planning.minimax import find_best_mixture, find_minimax_policy
 from ascertain.policy.policy import Ask
-from ascertain.task.pose import pose
+from ascertain.problem.pose import pose
 from ascertain.task.task import Task
 from tests.reference.enumerated import cheapest
 from tests.reference.registers import sensor_bank

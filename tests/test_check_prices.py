@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from fractions import Fraction as F
+from itertools import islice
 from random import Random
 
 import numpy as np
@@ -23,16 +24,17 @@ from ascertain.planning.minimax import bound_by_column_generation, find_best_mix
 from ascertain.planning.multipliers import Multipliers
 from ascertain.planning.opening_cases import prove_openings
 from ascertain.planning.price_rows import PriceRows, build_graph, prove_prices, simplest_between
+from ascertain.problem.pose import pose
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.quotients.quotient import take_quotient
 from ascertain.task.canonical import canonical_bytes, task_data
-from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
 from ascertain_check import check
 from tests.reference.enumerated import cheapest
 from tests.reference.prices import SPOILERS, Claim, find_false_row, is_false
 from tests.reference.registers import sensor_bank
+from tests.reference.spoilers import spoil_everywhere
 from tests.strategies import noisy_machines, tasks
 from tests.test_branch_and_bound import lamp
 
@@ -165,16 +167,46 @@ def campaign(seeds: range, cases: int) -> Counter[str]:
             claim = copy.deepcopy(rng.choice(claims))
             for _ in range(rng.choice((1, 1, 2))):
                 rng.choice(SPOILERS)(rng, claim)
-            word = verdict(task, claim)
-            count[f"{claim['claim']} {word}"] += 1
-            if word == "VERIFIED":
-                proofs = [claim["proof"]] if claim["claim"] == "prices" else claim["proofs"]
-                for proof in proofs:
-                    assert find_false_row(task, proof, claim["block"], 2) is None, (seed, case)
-                assert claim["claim"] == "openings" or not is_false(task, claim, HORIZON), (seed, case)
-                same = (claim["alpha"], claim["beta"]) == (str(ALPHA), str(BETA))
-                assert best is None or not same or F(claim["cost"]) <= best, (seed, case)
+            count[f"{claim['claim']} {judge(task, claim, best, (seed, case))}"] += 1
     return count
+
+
+def judge(task: Task, claim: Claim, best: F | None, where: object) -> str:
+    """What the checker says; fails where it verifies what policies of a few actions refute."""
+    word = verdict(task, claim)
+    if word == "VERIFIED":
+        claim = {"block": list(range(task.model.num_states)), **claim}  # it may be left out
+        proofs = [claim["proof"]] if claim["claim"] == "prices" else claim["proofs"]
+        for proof in proofs:
+            assert find_false_row(task, proof, claim["block"], 2) is None, where
+        assert claim["claim"] == "openings" or not is_false(task, claim, HORIZON), where
+        same = (claim["alpha"], claim["beta"]) == (str(ALPHA), str(BETA))
+        assert best is None or not same or F(claim["cost"]) <= best, where
+    return word
+
+
+def spoil_all_places(seeds: range, every: int = 1) -> Counter[str]:
+    """Claims of which every place was changed in turn, or of these changes every so many."""
+    count: Counter[str] = Counter()
+    for seed in seeds:
+        task = random_question(Random(seed))
+        if find_obstruction(task) is not None:
+            continue
+        best = cheapest(task, ALPHA, BETA, 2)
+        for claim in (claim_prices(task), claim_openings(task)):
+            for place, spoilt in enumerate([] if claim is None else islice(spoil_everywhere(claim), 0, None, every)):
+                count[f"{claim['claim']} {judge(task, spoilt, best, (seed, place))}"] += 1  # type: ignore[index]
+    return count
+
+
+def test_nothing_false_is_verified_whichever_place_is_changed() -> None:
+    count = spoil_all_places(range(3), 7)
+    assert all(count[f"{kind} {word}"] for kind in ("prices", "openings") for word in ("REFUTED", "MALFORMED")), count
+
+
+@pytest.mark.slow
+def test_nothing_false_is_verified_whichever_place_is_changed_of_many() -> None:
+    spoil_all_places(range(1000, 1100))
 
 
 def test_nothing_false_is_verified_among_spoilt_claims() -> None:

@@ -20,8 +20,8 @@ from ascertain.certificate import certificate_data
 from ascertain.certificate.claims.information import information_claim
 from ascertain.certificate.claims.program import program_claim
 from ascertain.errors import CertificateError
+from ascertain.problem.pose_plant import pose_plant
 from ascertain.task.canonical import canonical_bytes, task_data
-from ascertain.task.plant_task import pose_plant
 from ascertain.task.task import Task
 from ascertain_check import check
 from tests.reference import program as reference

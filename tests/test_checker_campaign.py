@@ -37,7 +37,7 @@ from ascertain_check import check
 from tests.reference.certificates import Judge, best_policy, best_rows, coarsest_block, policy_costs, quotient_task
 from tests.reference.mean_rows import best_mean_rows
 from tests.reference.optimum import optimum
-from tests.reference.spoilers import RATIONALS, SPOILERS, Claim, shaped
+from tests.reference.spoilers import RATIONALS, SPOILERS, Claim, shaped, spoil_everywhere
 
 CASES_PER_BASE = 100
 
@@ -234,6 +234,31 @@ def test_true_certificates_are_verified_before_they_are_spoilt(seed: int) -> Non
 
 def test_nothing_false_is_verified_among_thousands_of_spoilt_certificates() -> None:
     check_balance(run_campaign(0, 4_000))
+
+
+def spoil_all_places(seeds: range) -> Counter[tuple[str, str]]:
+    """Claims of which every place was changed in turn."""
+    count: Counter[tuple[str, str]] = Counter()
+    for seed in seeds:
+        rng = Random(seed)
+        task = random_task(rng)
+        subject = make_subject(task)
+        for claim in true_claims(rng, task):
+            for place, spoilt in enumerate(spoil_everywhere(claim)):
+                verdict = check(subject.text, canonical_bytes(subject.head | {"claims": [spoilt]})).word
+                assert verdict != "VERIFIED" or subject.judge.is_true(spoilt), (seed, place, json.dumps(spoilt))
+                count[str(claim["claim"]), verdict] += 1
+    return count
+
+
+def test_nothing_false_is_verified_whichever_place_is_changed() -> None:
+    count = spoil_all_places(range(3))
+    assert all(count[kind, word] for kind in SPOILERS for word in ("REFUTED", "MALFORMED")), count
+
+
+@pytest.mark.slow
+def test_nothing_false_is_verified_whichever_place_is_changed_of_many() -> None:
+    spoil_all_places(range(1000, 1300))
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from ascertain.model.named import shift_register
 from ascertain.pipeline.bound import bound, round_decimals_up
 from ascertain.planning.composition import CertifiedTree
 from ascertain.policy.evaluate import evaluate
-from ascertain.task.pose import pose
+from ascertain.problem.pose import pose
 from ascertain.task.task import Task
 from tests.conftest import ROOT
 from tests.reference.registers import far_sensor
@@ -194,7 +194,8 @@ def leave_out_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise LimitError("left out")
 
-    for search in ("find_short_policy", "search_prices", "bound_by_column_generation", "find_minimax_policy"):
+    searches = "find_short_policy", "search_prices", "bound_by_column_generation", "find_minimax_policy"
+    for search in (*searches, "find_pruned_minimax_policy"):
         monkeypatch.setattr(f"ascertain.planning.two_sided.{search}", refuse)
 
 

@@ -32,8 +32,9 @@ from ascertain.pipeline.observe import observe as observe_plant
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Certified
+from ascertain.problem.pose_plant import pose_plant
 from ascertain.task.bank import EvenBank, uniform_bank
-from ascertain.task.plant_task import PlantTask, pose_plant
+from ascertain.task.plant_task import PlantTask
 from tests.reference.evidence import every_run
 from tests.reference.run_claims import Case, canonical, claim_of, is_earned, rechained
 from tests.reference.small_observers import ALPHA, ask, lossy_plant, set_up, tell

@@ -17,7 +17,7 @@ from ascertain.planning.information_state import may_be_nameless, tabulate_likel
 from ascertain.planning.lagrangian import search_prices
 from ascertain.planning.limits import SearchLimits
 from ascertain.planning.minimax import bound_by_column_generation, find_minimax_policy
-from ascertain.task.pose import pose
+from ascertain.problem.pose import pose
 from ascertain.task.task import Task
 from tests.reference.noisy_optimum import lower_at_prices, noisy_optimum
 from tests.reference.registers import far_sensor, permutation_automaton, ring_register, sensor_bank

@@ -36,9 +36,9 @@ from ascertain.planning.pruning import MostInformative, build_likely_graph
 from ascertain.policy.automaton import Automaton
 from ascertain.policy.evaluate import Evaluation, evaluate
 from ascertain.policy.policy import Answer, Ask
+from ascertain.problem.pose import pose
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
-from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
 from tests.reference.composition import evaluate_tree, sum_over_paths

@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from tests.conftest import ROOT
 PRESS = ROOT / "examples" / "operation" / "press.toml"
 LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 OVER = "the deadline of 10 s has passed"
+pytestmark = pytest.mark.usefixtures("one_time")
 
 
 class Clock:
@@ -135,7 +137,7 @@ def test_who_looks_up_is_stopped_only_where_time_is_limited_and_over() -> None:
     look_up()
 
 
-def test_no_action_is_sent_after_it(tmp_path: Path) -> None:
+def test_no_action_is_sent_after_it(tmp_path: Path, one_time: str) -> None:
     clock = Clock()
     plant = Slow(press(), clock, 3.0)
     observed = observe(PRESS, plant, journal=tmp_path / "j", deadline=Deadline(10, clock))
@@ -147,6 +149,7 @@ def test_no_action_is_sent_after_it(tmp_path: Path) -> None:
     with Journal(tmp_path / "j") as journal:
         assert journal.records[-1] == {
             "record": "verdict", "verdict": "abstained", "label": None, "reason": OVER, "cause": "deadline",
+            "time": one_time,
         }  # fmt: skip
         assert journal.records[-2]["record"] == "intent"
 
@@ -249,11 +252,11 @@ def test_nobody_is_asked_again_after_the_deadline() -> None:
 
     clock = Clock()
     plant = Silent()
-    assert ask_plant(plant, "a", {}, FaultPolicy(9), Deadline(10, clock)).outcome == "cut short"
+    assert ask_plant(plant, "a", {}, FaultPolicy(9, pause=0), Deadline(10, clock)).outcome == "cut short"
     assert plant.asked == 3
     # Without a reading, but with its answer, an action has run: that is told, and the deadline comes after it.
     plant.send = plant.repeat = _missing  # type: ignore[method-assign]
-    assert ask_plant(plant, "a", {}, FaultPolicy(9), Deadline(10, clock)).outcome == "missing"
+    assert ask_plant(plant, "a", {}, FaultPolicy(9, pause=0), Deadline(10, clock)).outcome == "missing"
 
 
 def _missing(action: str) -> str:
@@ -295,8 +298,8 @@ def test_what_is_replaced_in_a_deadline_begins_anew() -> None:
 
 def test_a_plan_that_time_has_cut_short_is_not_followed() -> None:
     leak = read_problem(ROOT / "examples" / "valve" / "leak.toml").task
-    left = iter([1000.0, 1000.0, 0.0])
-    with limited(lambda: next(left), OVER), pytest.raises(OutOfTime, match=OVER):
+    left = chain([1000.0, 1000.0], repeat(0.0))
+    with limited(left.__next__, OVER), pytest.raises(OutOfTime, match=OVER):
         PlannedProbing(leak)
 
 

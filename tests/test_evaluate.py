@@ -24,9 +24,9 @@ from ascertain.policy.enclosure import enclose
 from ascertain.policy.evaluate import cost_by_hypothesis, evaluate, value_places
 from ascertain.policy.product import LOST, Factor, Product
 from ascertain.policy.verdict import Abstained, Certified
+from ascertain.problem.pose import pose
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
-from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from tests.reference.transcripts import Forbidden, count_visits, list_transcripts, whole_task
 from tests.strategies import machines, models, noisy_machines, tasks

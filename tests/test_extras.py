@@ -108,6 +108,13 @@ def test_a_verb_that_needs_more_ends_with_one_sentence_that_names_the_extra(pack
         assert (code, output, errors) == (2, "", sentence)
 
 
+def test_learning_names_its_extra(tmp_path: Path) -> None:
+    words = ["learn", "--plant", f"exec:{sys.executable} {EXAMPLES / 'servers' / 'fir.py'}", "--actions", "HELO"]
+    [(code, _, errors)], _ = run_without(["aalpy"], [[*words, "--out", tmp_path / "m.dot"]])
+    assert (code, errors) == (2, "ascertain: aalpy is not installed; install it with: pip install 'ascertain[aalpy]'\n")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_plain_installation_asks_for_neither() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert not [line for line in project["dependencies"] if line.startswith(BLOCKED)]

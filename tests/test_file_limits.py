@@ -17,8 +17,8 @@ from ascertain.model.files.pomdp import parse_pomdp
 from ascertain.model.files.text import read_text
 from ascertain.model.hidden import HiddenModel
 from ascertain.planning.policy_file import read_policy
+from ascertain.problem.pose import pose
 from ascertain.task.log import read_log
-from ascertain.task.pose import pose
 from ascertain_paper.campaign.store import open_store
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,22 +25,25 @@ from ascertain.live.session import run_session
 from ascertain.model.named import register
 from ascertain.model.noisy import NoisyMachine
 from ascertain.observer.controlled import ControllerSettings, start_controlled
-from ascertain.observer.records import hash_records
+from ascertain.observer.records import commitment_record, hash_records
 from ascertain.observer.staged import Act
 from ascertain.pipeline.control import Control, choose_control, is_path, prove_control
 from ascertain.pipeline.observe import observe
 from ascertain.planning.policy_file import write_policy
+from ascertain.planning.two_sided import TwoSidedBounds
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import InDoubt, Missing
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Abstained, Certified
+from ascertain.problem.pose import pose
+from ascertain.problem.pose_plant import pose_plant
 from ascertain.problem.problem import as_problem
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
-from ascertain.task.plant_task import pose_plant
-from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from ascertain_check import check
 from tests.reference.registers import far_sensor
+from tests.reference.spoilers import spoil_everywhere
+from tests.test_check_policy import judge as is_within_risk
 
 TENTH = Fraction(1, 10)
 
@@ -181,7 +187,7 @@ def test_a_journal_of_evidence_is_not_resumed_with_a_policy(tmp_path: Path) -> N
 
 def test_a_journal_whose_policy_was_tampered_with_is_refused(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "run.journal")
-    commitment = json.loads(json.dumps(control().settings.commitment()))
+    commitment = json.loads(json.dumps(commitment_record(control().settings)))
     commitment["settings"]["controller"]["nodes"][0] = {"answer": 7}
     with journal:
         journal.begin(commitment)
@@ -209,7 +215,8 @@ def test_without_both_risks_evidence_is_collected(risks: dict[str, Fraction]) ->
 
 
 def test_where_no_policy_is_found_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ascertain.pipeline.control.find_in_time", lambda *_: [])
+    nothing = TwoSidedBounds(Fraction(1, 20), Fraction(1, 20), Fraction(1), None)
+    monkeypatch.setattr("ascertain.pipeline.control.bound_both_sides", lambda *_, **__: nothing)
     heard: list[str] = []
     assert choose_control(as_problem(question()), None, tell=heard.append) is None
     assert "collecting evidence instead" in heard[-1]
@@ -253,7 +260,7 @@ def test_a_lost_reading_that_nothing_depends_on_is_verified() -> None:
 
 def test_what_has_no_answer_has_no_claim() -> None:
     settings = control().settings
-    records = [settings.commitment(), {"record": "verdict", "verdict": "abstained", "label": None, "reason": "x"}]
+    records = [commitment_record(settings), {"record": "verdict", "verdict": "abstained", "label": None, "reason": "x"}]
     with pytest.raises(CertificateError, match="end with an answer"):
         followed_claim(question(), prove_control(control()), (), records)
     claim, run = answered()
@@ -322,6 +329,53 @@ def test_a_claim_that_does_not_hold_is_refuted(path: list[Any], value: Any, sent
     assert verdict.startswith("REFUTED") and sentence in verdict
 
 
+def is_true(claim: dict[str, Any]) -> bool:
+    """Whether the policy is within its risk, was committed to, and answers the label after what the records tell."""
+    risk, records = claim["risk"], claim["records"]
+    nodes, node = risk["policy"]["nodes"], 0
+    for action, reading, certain in claim["transcript"]:
+        if not certain or nodes[node].get("ask") != action:
+            return False
+        if reading is None:
+            after = {nodes[node]["next"].get(str(y)) for y in question().model.possible_readings(action)}
+            node = after.pop() if len(after) == 1 else None
+        else:
+            node = nodes[node]["next"].get(str(reading))
+        if node is None:
+            return False
+    told = [[r["action"], r.get("reading"), True] for r in records if r["record"] in ("reading", "missing")]
+    return (
+        is_within_risk(question(), risk)
+        and Fraction(risk["alpha"]) <= question().alpha
+        and question().labels.index(claim["label"]) == nodes[node].get("answer")
+        and records[0]["settings"]["controller"] == risk["policy"]
+        and told == claim["transcript"]
+        and records[-1]["label"] == claim["label"]
+        and hash_records(records) == claim["head"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("at", "every"), [(1, 9), pytest.param(0, 1, marks=pytest.mark.slow), pytest.param(1, 1, marks=pytest.mark.slow)]
+)
+def test_nothing_false_is_verified_whichever_place_is_changed(at: int, every: int) -> None:
+    claim = json.loads(json.dumps(answered(at)[0]))
+    assert judge(claim) == "VERIFIED" and is_true(claim)
+    words: Counter[str] = Counter()
+    for spoilt in islice(spoil_everywhere(claim), 0, None, every):
+        consistent = json.loads(json.dumps(spoilt))
+        with suppress(KeyError, TypeError, AttributeError, IndexError):
+            # The lie that is hardest to see: committed to as well, and chained anew.
+            if consistent["risk"]["policy"] != claim["risk"]["policy"]:
+                consistent["records"][0]["settings"]["controller"] = consistent["risk"]["policy"]
+            consistent["head"] = hash_records(consistent["records"])
+        for lie in (spoilt, consistent):
+            word = judge(lie).partition(":")[0]
+            words[word] += 1
+            assert word != "VERIFIED" or is_true(lie), json.dumps(lie)
+    assert min(words["VERIFIED"], words["REFUTED"], words["MALFORMED"]) > 2, words
+
+
 def retold(change: Any, at: int = 0) -> dict[str, Any]:
     """The claim with transcript and records both told otherwise: `change` is given all steps and the label."""
     claim = json.loads(json.dumps(answered(at)[0]))
@@ -372,7 +426,7 @@ def test_a_bank_has_no_place_in_a_run_that_follows_a_policy() -> None:
 def test_an_abstention_is_no_answer() -> None:
     nodes = [{"answer": None}]
     risk = {"claim": "within-risk", "alpha": "0", "beta": "1", "cost": "0", "policy": {"nodes": nodes}}
-    first = control().settings.commitment()
+    first = commitment_record(control().settings)
     first = {**first, "settings": {**first["settings"], "controller": {"nodes": nodes}}}
     for label in question().labels:
         verdict = judge(retell({**answered()[0], "risk": risk, "records": [first]}, [], label))
@@ -419,7 +473,7 @@ def test_what_is_lost_must_not_matter_for_any_reading_of_the_action(children: di
     nodes = [{"ask": 1, "next": children}, {"ask": 0, "next": {"0": 2, "1": 3}}, {"answer": 0}, {"answer": 1}]
     risk = {"claim": "within-risk", "alpha": "1/3", "beta": "1", "cost": "2", "policy": {"nodes": nodes}}
     settings = {**control().settings.settings_data(), "task": task_hash(task), "controller": {"nodes": nodes}}
-    first = {**control().settings.commitment(), "task_sha256": task_hash(task), "settings": settings}
+    first = {**commitment_record(control().settings), "task_sha256": task_hash(task), "settings": settings}
     steps = [[1, None, True], [0, 1, True]]
     claim = {**answered()[0], "risk": risk, "records": [first]}
     told = retell(claim, steps, "b")

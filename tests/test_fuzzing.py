@@ -25,6 +25,7 @@ TARGETS = {
     "dot": 800, "json": 1500, "boolean": 1500, "bnet": 700, "kiss2": 1500, "pomdp": 1500, "problem": 1000, "csv": 2000,
     "jsonl": 2500, "settings": 1000, "calibration": 1500, "expression": 4000, "rational": 8000, "journal": 500,
     "records": 300, "store": 600, "certificate": 1500, "lines": 1500,
+    "alphabet": 3000,
 }  # fmt: skip
 """How many inputs each gets in the default suite: as many as half a second or so allows."""
 FOUND = Path(__file__).parent / "data" / "fuzz"

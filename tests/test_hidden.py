@@ -26,12 +26,13 @@ from ascertain.model.files import read_listed, read_model, write_model
 from ascertain.model.files.json_model import parse_model_data
 from ascertain.model.hidden import HiddenModel, as_hidden, certain, keep_readings, make_belief
 from ascertain.pipeline.settle import settle
+from ascertain.problem.pose import Log, Pattern, Reset, pose
+from ascertain.problem.pose_hidden import Beliefs, pose_hidden
 from ascertain.problem.problem import read_any_problem, read_problem
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.quotients.quotient import take_quotient
 from ascertain.search.exact import solve
-from ascertain.task.hidden_task import Beliefs, HiddenTask, pose_hidden
-from ascertain.task.pose import Log, Pattern, Reset, pose
+from ascertain.task.hidden_task import HiddenTask
 from tests.hidden_strategies import TIGER, beliefs, hidden_models
 from tests.reference.hidden import (
     propagate,

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from ascertain.errors import LimitError
 from ascertain.model import Model
 from ascertain.model.hidden import Belief, HiddenModel, as_hidden, certain
+from ascertain.problem.pose import pose
+from ascertain.problem.pose_hidden import pose_hidden
 from ascertain.quotients import belief_pairs
 from ascertain.quotients import words as words_module
 from ascertain.quotients.belief_pairs import PairSearch
@@ -22,8 +24,7 @@ from ascertain.quotients.refinement import refine
 from ascertain.quotients.separation import separating_word
 from ascertain.quotients.span import PRIME, QuickSpan, Span
 from ascertain.quotients.words import span_words
-from ascertain.task.hidden_task import HiddenTask, pose_hidden
-from ascertain.task.pose import pose
+from ascertain.task.hidden_task import HiddenTask
 from tests.hidden_strategies import TIGER, beliefs, hidden_models, hidden_tasks
 from tests.reference.hidden import (
     are_alike,

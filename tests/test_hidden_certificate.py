@@ -25,10 +25,11 @@ from ascertain.observer.records import commitment_record
 from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.observer.staged import start_observer
 from ascertain.plant.faults import InDoubt, Missing
-from ascertain.plant.simulated import SimulatedHiddenPlant
+from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Certified
+from ascertain.problem.pose_hidden import pose_hidden
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
-from ascertain.task.hidden_task import HiddenTask, pose_hidden
+from ascertain.task.hidden_task import HiddenTask
 from ascertain_check import check, evidence
 from tests.hidden_strategies import TIGER, hidden_tasks
 from tests.reference import hidden_cases
@@ -79,7 +80,7 @@ def test_the_hidden_part_of_the_corpus_is_what_its_cases_say() -> None:
 class Flaky:
     """A plant that now and then loses a reading, or does not say whether it acted."""
 
-    def __init__(self, plant: SimulatedHiddenPlant, rng: Random) -> None:
+    def __init__(self, plant: SimulatedPlant, rng: Random) -> None:
         self.plant, self.rng = plant, rng
 
     def send(self, action: str) -> str:
@@ -100,7 +101,7 @@ def observe(task: HiddenTask, policy: PolicyName, truth: int, seed: int, **words
         question=task, alpha=task.alpha, nominal=nominal, policy=policy, budget=12, rejection=F(1, 2), **words
     )
     notebook, make_bank = Notebook(), HypothesesBank(range(task.num_hypotheses))
-    plant = Flaky(SimulatedHiddenPlant(task.model, task.belief[truth], seed), Random(seed))
+    plant = Flaky(SimulatedPlant(task.model, task.belief[truth], seed), Random(seed))
     observer = start_observer(settings_, notebook.watch_bank(settings_, make_bank))
     run = run_session(observer, plant, recorder=notebook, commitment=commitment_record(settings_, make_bank))
     return run, notebook, task

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from ascertain.errors import LimitError, TaskError
 from ascertain.evidence.belief_probing import SeparatingBeliefs
 from ascertain.model.hidden import HiddenModel, make_joint
+from ascertain.problem.pose_hidden import pose_hidden
 from ascertain.quotients import words as words_module
-from ascertain.task.hidden_task import HiddenTask, pose_hidden
+from ascertain.task.hidden_task import HiddenTask
 from tests.hidden_strategies import TIGER, hidden_tasks, world_of
 from tests.reference.hidden_observer import naive_gain
 

@@ -19,8 +19,9 @@ from ascertain.evidence.worlds import ListWorld
 from ascertain.model.build import restrict
 from ascertain.model.hidden import Belief, HiddenModel, as_hidden, certain, make_belief, make_joint
 from ascertain.policy.verdict import Abstained, Certified
+from ascertain.problem.pose_hidden import pose_hidden
 from ascertain.task.bank import Bank, reuse_bank, uniform_bank
-from ascertain.task.hidden_task import HiddenTask, pose_hidden
+from ascertain.task.hidden_task import HiddenTask
 from tests.hidden_strategies import TIGER, beliefs, hidden_models, hidden_tasks, world_of
 from tests.reference.hidden import (
     NaiveHiddenWorld,

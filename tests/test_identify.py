@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from ascertain.errors import TaskError
+from ascertain.pipeline.conform import read_method
 from ascertain.pipeline.fingerprint import pose_machines
-from ascertain.pipeline.identify import identify, read_method
+from ascertain.pipeline.identify import identify
 from ascertain.plant.faults import Missing
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Certified, NoneOfThese

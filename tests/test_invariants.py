@@ -139,7 +139,7 @@ def test_a_bound_that_is_too_high_is_found_out(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_cost_of_a_shift_register_is_measured_from_the_recursion_itself() -> None:
     from ascertain.model.named import shift_register
-    from ascertain.task.pose import pose
+    from ascertain.problem.pose import pose
 
     task = pose(shift_register(3))
     whole = frozenset(zip(task.label.tolist(), task.state.tolist(), strict=True))

@@ -16,7 +16,7 @@ import pytest
 from ascertain.observer.settings import POLICIES
 from tests.journal_runs import (
     memory_folder,
-    read_records,
+    without_times,
 )
 
 
@@ -94,7 +94,7 @@ def survive(tmp_path: Path, kills: int, seed: int) -> None:
         found = json.loads(last.stdout)
         for key in ("verdict", "label", "transcript", "readings", "events"):
             assert found[key] == expected[key], (seed, number, key)
-        assert read_records(journal)[1:] == read_records(tmp_path / f"alone{number}")[1:]
+        assert without_times(journal)[1:] == without_times(tmp_path / f"alone{number}")[1:]
 
 
 def test_a_process_that_is_killed_goes_on_to_the_verdict_it_would_have_reached(tmp_path: Path) -> None:

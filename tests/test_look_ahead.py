@@ -81,13 +81,29 @@ def test_the_search_chooses_what_its_slow_twin_chooses(data: st.DataObject, plan
     reference, to_go = data.draw(state), data.draw(st.integers(1, 9))
     depth, width = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 5))
     cost = {a: Fraction(data.draw(st.sampled_from((1, 1, 2, 5))), 2) for a in range(plant.num_actions)}
-    rule = LookAhead(plant, tuple(cost), tuple(cost.values()), depth=depth, width=width)
+    usual = data.draw(st.integers(1, 12))
+    rule = LookAhead(plant, tuple(cost), tuple(cost.values()), depth=depth, width=width, num_rivals=usual)
     current = np.array([z for z, _ in rivals], dtype=np.uint64)
     needed = np.array([k for _, k in rivals], dtype=np.int64)
-    chosen = rule.search(tuple(cost), tuple(cost.values()), reference, current, needed, to_go)
+    last = data.draw(st.none() | st.integers(0, plant.num_actions - 1))
+    chosen = rule.search(tuple(cost), tuple(cost.values()), reference, current, needed, to_go, last)
     spread, most = find_spread(plant, tuple(cost)), int(needed.max())
     values_of = partial(tabulate_values, spread, most=most)
-    assert chosen == slow.search(plant, cost, reference, rivals, to_go, depth, width, values_of, FINENESS)
+    if len(rivals) < usual:  # the same work
+        width = width * usual // len(rivals)
+    assert chosen == slow.search(plant, cost, reference, rivals, to_go, depth, width, values_of, FINENESS, last)
+
+
+def test_a_command_that_only_takes_itself_back_is_not_repeated() -> None:
+    """Swapping far bits to and fro looks like mixing to the values; nothing is read by it."""
+    swap = Command("swap", (Gate("cnot", 2, (1,)),), 0)
+    plant = BooleanPlant(names("b", 3), (swap, Command("look", (), 1)), FLIP)
+    rule = LookAhead(plant, (0, 1), depth=1)
+    current, needed = np.array([0b010], dtype=np.uint64), np.array([3], dtype=np.int64)
+    dear = Fraction(1), Fraction(1000)
+    assert rule.search((0, 1), dear, 0, current, needed, 6) == 0
+    assert rule.search((0, 1), dear, 0, current, needed, 6, last=0) == 1
+    assert rule.search((0,), dear[:1], 0, current, needed, 6, last=0) == 0, "there is nothing else"
 
 
 def test_readings_to_go_are_the_fewest_that_leave_less_than_the_aim() -> None:

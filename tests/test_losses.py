@@ -18,10 +18,10 @@ from ascertain.model.noisy import with_losses
 from ascertain.observer.staged import start_observer
 from ascertain.pipeline.observe import observe
 from ascertain.policy.verdict import Certified
+from ascertain.problem.pose import pose
 from ascertain.problem.problem import read_any_problem
 from ascertain.task.bank import uniform_bank
 from ascertain.task.canonical import canonical_bytes, task_data
-from ascertain.task.pose import pose
 from ascertain_check.listed_world import score_laws
 from ascertain_check.task import read_task
 from tests.reference.misfit import THETAS, chance_of, is_alarm

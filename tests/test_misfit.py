@@ -20,8 +20,8 @@ from ascertain.observer.settings import PolicyName
 from ascertain.observer.staged import start_observer
 from ascertain.observer.stages import NO_MODEL
 from ascertain.policy.verdict import Abstained, Certified
+from ascertain.problem.pose import pose
 from ascertain.task.bank import EvenBank, uniform_bank
-from ascertain.task.pose import pose
 from tests.hidden_strategies import hidden_tasks, world_of
 from tests.reference.hidden_observer import trigger_of_case
 from tests.reference.misfit import THETAS, Score, chance_of, flip_score, g_of, is_alarm, law_score

@@ -24,10 +24,10 @@ from ascertain.observer.staged import Act, start_observer
 from ascertain.pipeline.bound import bound
 from ascertain.pipeline.observe import observe
 from ascertain.policy.verdict import Certified
+from ascertain.problem.pose import pose
 from ascertain.problem.problem import read_any_problem
 from ascertain.task.bank import uniform_bank
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
-from ascertain.task.pose import pose
 from ascertain_check.claim import CLAIMS
 from ascertain_check.task import read_task
 from ascertain_check.verdicts import Malformed

@@ -13,8 +13,8 @@ from ascertain.planning.limits import DEFAULT_LIMITS
 from ascertain.planning.minimax import find_best_mixture
 from ascertain.planning.two_sided import bound_both_sides
 from ascertain.policy.evaluate import evaluate
+from ascertain.problem.pose import pose
 from ascertain.quotients.quotient import take_quotient
-from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from tests.reference.noisy_optimum import lower_at_prices, noisy_optimum
 from tests.reference.optimum import optimum

@@ -23,12 +23,12 @@ from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, start_observer
 from ascertain.policy.verdict import Certified
 from ascertain.problem.observer import pose_observer
+from ascertain.problem.pose import pose
 from ascertain.problem.problem import read_problem
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
 from ascertain.task.bank import uniform_bank
 from ascertain.task.plant_task import PlantTask, StateRule
-from ascertain.task.pose import pose
 from ascertain.types import UNDEFINED
 from tests.conftest import ROOT
 from tests.strategies import machines, models

@@ -25,10 +25,10 @@ from ascertain.observer.staged import Act, start_observer
 from ascertain.observer.stages import Event
 from ascertain.observer.witness import is_none_of_these
 from ascertain.policy.verdict import Abstained, Certified, NoneOfThese
+from ascertain.problem.pose import pose
 from ascertain.task.bank import Bank, uniform_bank
 from ascertain.task.canonical import canonical_bytes
 from ascertain.task.plant_task import ExpressionRule
-from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
 from tests.reference.small_observers import ask, lossy_plant, refuse, set_up

@@ -10,8 +10,8 @@ from hypothesis import given
 from ascertain.errors import TaskError
 from ascertain.model.build import machine_from_transitions
 from ascertain.pipeline.settle import settle
+from ascertain.problem.pose import pose
 from ascertain.search.solution import Solved, Unsolvable
-from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from tests.reference.optimum import optimum
 from tests.reference.search import expected_optimum

@@ -14,6 +14,7 @@ from ascertain.model.boolean import BooleanPlant
 from ascertain.model.named import register
 from ascertain.plant.abstract import BarePlant, as_plant, check_identity
 from ascertain.plant.faults import (
+    Garbled,
     HungUp,
     InDoubt,
     Late,
@@ -190,11 +191,20 @@ def by_hand(*typed: str, readings: tuple[str, ...] = ("open", "shut")) -> tuple[
 
 
 def test_a_person_is_shown_the_readings_and_asked_again_after_a_typing_mistake() -> None:
-    plant, prompts = by_hand("opne", "", "%zz", "  shut ")
+    plant, prompts = by_hand("opne", "%zz", "  shut ")
     assert plant.send("look") == "shut"
     assert "do look" in prompts[0] and "open, shut" in prompts[0]
     assert "did you mean 'open'?" in prompts[1]
-    assert len(prompts) == 4
+    assert "what you type then counts as read" in prompts[2]
+    assert len(prompts) == 3
+
+
+def test_what_a_person_types_the_third_time_counts_as_read_though_the_model_has_no_such_reading() -> None:
+    plant, prompts = by_hand("ajar", "ajar", "ajar", "shut")
+    assert plant.send("look") == "ajar"
+    assert len(prompts) == 3
+    with pytest.raises(Garbled):
+        by_hand("ajar", "", " ")[0].send("look")
 
 
 def test_a_person_can_say_that_nothing_was_read_or_done_or_known_and_leave() -> None:

@@ -24,9 +24,9 @@ from ascertain.policy.automaton import Automaton, PolicyTable
 from ascertain.policy.plain import named_policy_data, parse_policy
 from ascertain.policy.policy import Abstain, Answer, Ask
 from ascertain.policy.verdict import Certified, NoneOfThese
+from ascertain.problem.pose import pose
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
-from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from tests.strategies import machines, tasks
 

@@ -25,10 +25,11 @@ from ascertain.planning.policy_forms import parse_controller, policy_data
 from ascertain.planning.two_sided import bound_both_sides
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.policy import AbstractPolicy
+from ascertain.problem.pose import pose
+from ascertain.problem.pose_plant import pose_plant
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
-from ascertain.task.plant_task import PlantTask, pose_plant
-from ascertain.task.pose import pose
+from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
 from tests.reference.registers import far_sensor, parity_register, permutation_automaton, sensor_bank
 

@@ -131,6 +131,7 @@ def test_machines_are_probed_by_plan_or_by_separation(problem: str, rule: str) -
     assert pose_observer(read_any_problem(ROOT / "examples" / problem))[0].probing == rule
 
 
+@pytest.mark.usefixtures("one_time")
 def test_a_run_keeps_the_rule_that_it_was_begun_with(tmp_path: Path) -> None:
     problem, journal = write_plant(tmp_path, 8), tmp_path / "run.journal"
     whole = observe(problem, "--probing", "round-robin", code=0)

@@ -10,9 +10,10 @@ from ascertain.errors import AscertainError
 from ascertain.model import Machine
 from ascertain.pipeline.observe import observe
 from ascertain.problem.operation import pose_operation
+from ascertain.problem.pose_plant import pose_plant
 from ascertain.problem.problem import read_problem
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
-from ascertain.task.plant_task import BitsRule, ExpressionRule, NominalRule, PlantTask, StateRule, pose_plant
+from ascertain.task.plant_task import BitsRule, ExpressionRule, NominalRule, PlantTask, StateRule
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
 

@@ -23,9 +23,10 @@ from ascertain.errors import LimitError, TaskError
 from ascertain.model import Machine, NoisyMachine
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.noisy import make_law, with_flip
+from ascertain.problem.pose_plant import pose_plant
 from ascertain.search.exact import solve
 from ascertain.search.solution import Solved
-from ascertain.task.plant_task import PlantTask, pose_plant
+from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
 from tests.by_hand import build, identify
 from tests.reference import program as reference

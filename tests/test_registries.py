@@ -215,6 +215,6 @@ def test_a_plant_of_an_installed_package_is_observed_and_listed(installed: Path)
     facts = json.loads(run(installed, "observe", lamp, "--plant", "bench:four", "--json").stdout)
     assert (facts["label"], facts["plant"]) == ("lit", "four")
     asked = run(installed, "observe", lamp, "--plant", "qqq:", code=2)
-    assert "replay:FILE, simulated:SEED[:STATE], bench:..., wire:..." in asked.stderr
+    assert "replay:FILE, simulated:SEED[:STATE], WIRING.toml, python:MODULE:NAME, bench:..., wire:..." in asked.stderr
     broken = run(installed, "observe", lamp, "--plant", "wire:1", code=2)
     assert broken.stderr.startswith("ascertain: the entry point wire = 'no_such_package:WIRE' of ascertain.plants ")

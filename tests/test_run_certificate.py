@@ -31,9 +31,9 @@ from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import InDoubt, Missing
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Certified
+from ascertain.problem.pose_plant import pose_plant
 from ascertain.task.bank import Bank, listed_bank, uniform_bank
 from ascertain.task.canonical import task_data
-from ascertain.task.plant_task import pose_plant
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import State
 from ascertain_check import check

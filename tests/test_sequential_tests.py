@@ -22,7 +22,7 @@ from ascertain.planning.sequential_tests import (
     split_best,
     split_uniformly,
 )
-from ascertain.task.pose import pose
+from ascertain.problem.pose import pose
 from tests.reference.models import enumerate_noisy
 from tests.reference.sequential_tests import enumerate_test, walk_with_memory
 

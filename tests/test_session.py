@@ -39,8 +39,9 @@ from ascertain.plant.faults import (
 from ascertain.plant.line_plant import LinePlant
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Abstained, Certified, Verdict
-from ascertain.task.plant_task import PlantTask, pose_plant
-from ascertain.task.pose import pose
+from ascertain.problem.pose import pose
+from ascertain.problem.pose_plant import pose_plant
+from ascertain.task.plant_task import PlantTask
 from tests.scripted import FAULTS, GENTLE, ScriptedServer
 
 TINY = Fraction(1, 10**12)
@@ -130,7 +131,7 @@ def simulate(seed: int, faults: tuple[str, ...] = FAULTS) -> Story:
         retry_safe=chance.random() < 0.5,
         says_last=chance.random() < 0.5,
     )
-    session = FaultPolicy(retries=chance.randrange(4), strict=chance.random() < 0.1)
+    session = FaultPolicy(retries=chance.randrange(4), strict=chance.random() < 0.1, pause=0)
     run = run_session(start_observer(settings, make_bank), LinePlant(server.connect), policy=session)
     return Story(question, server, run)
 
@@ -224,7 +225,7 @@ READINGS = {"ok": 0, "no": 1}
 
 def hear(*answers: str | Exception, retry_safe: bool, **policy: Any) -> tuple[Heard, list[str]]:
     plant = Scripted(*answers, retry_safe=retry_safe)
-    heard = ask_plant(plant, "a", READINGS, FaultPolicy(**policy))
+    heard = ask_plant(plant, "a", READINGS, FaultPolicy(**{"pause": 0, **policy}))
     return heard, plant.asked
 
 

@@ -11,7 +11,7 @@ from ascertain.model.named import register
 from ascertain.planning.limits import SearchLimits
 from ascertain.planning.short_policies import find_short_policy
 from ascertain.planning.two_sided import bound_both_sides
-from ascertain.task.pose import pose
+from ascertain.problem.pose import pose
 from ascertain.task.task import Task
 from tests.reference.models import enumerate_noisy
 from tests.reference.sequential_tests import walk_with_memory

@@ -12,8 +12,8 @@ from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, Observer, start_observer
 from ascertain.pipeline.observe import observe
 from ascertain.policy.verdict import Certified
+from ascertain.problem.pose import pose
 from ascertain.task.bank import uniform_bank
-from ascertain.task.pose import pose
 from ascertain.task.task import Task
 
 ARROWS = [

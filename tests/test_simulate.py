@@ -16,8 +16,8 @@ from ascertain.pipeline.simulate import simulate, simulate_runs
 from ascertain.pipeline.simulated_runs import Rate
 from ascertain.planning.composition import CertifiedTree, compose
 from ascertain.policy.evaluate import cost_by_hypothesis, evaluate
+from ascertain.problem.pose import pose
 from ascertain.problem.problem import read_problem
-from ascertain.task.pose import pose
 from tests.conftest import ROOT
 from tests.reference.registers import far_sensor
 

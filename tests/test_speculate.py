@@ -75,6 +75,7 @@ def endless_bank() -> OperationBank:
 
 @pytest.mark.parametrize("policy", ["staged", "readwise", "reuse", "eager"])
 @pytest.mark.parametrize("away", [False, True])
+@pytest.mark.usefixtures("one_time")
 def test_verdict_transcript_journal_and_certificate_are_the_same(
     policy: PolicyName, away: bool, tmp_path: Path, started: list[int]
 ) -> None:

@@ -16,17 +16,20 @@ from hypothesis import strategies as st
 
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells
+from ascertain.evidence.worlds import MachineWorld
 from ascertain.model.boolean import BooleanPlant, Command, Gate
+from ascertain.model.noisy import with_bound, with_flip
 from ascertain.observer.staged import Observer
 from ascertain.report.record import Figure
 from ascertain.report.tables import Table
-from ascertain.task.bank import Bank
+from ascertain.task.bank import Bank, nominal_bank
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
 from ascertain_paper.studies.audit import removed as audit_removed
+from ascertain_paper.studies.audit.bounded_noise import beaten_chance, bounded_part, count_lead, make_dial
 from ascertain_paper.studies.audit.compiling import count_vain
 from ascertain_paper.studies.audit.coverage import cover_blocks
-from ascertain_paper.studies.audit.noise import observe_noise, risk_at
+from ascertain_paper.studies.audit.noise import ACTUAL, observe_noise, risk_at
 from ascertain_paper.studies.audit.noise_tables import noise_part
 from ascertain_paper.studies.audit.removed import (
     SEPARATING,
@@ -195,12 +198,19 @@ def tiny() -> Study:
 
 def test_the_audit_finds_the_guarantee_kept_and_says_where_it_ends(tiny: Study) -> None:
     assert tiny.alarms == ()
-    assert [table.name for table in tiny.tables] == ["false-acceptance", "removed", "vain", "coverage", "noise"]
-    noise = tiny.tables[-1]
+    assert [table.name for table in tiny.tables] == [
+        "false-acceptance",
+        "removed",
+        "vain",
+        "coverage",
+        "noise",
+        "noise-bound",
+    ]
+    noise = tiny.tables[-2]
     guarantee = [row[noise.columns.index("guarantee")] for row in noise.rows]
     assert guarantee[:2] == ["holds", "holds"] and guarantee[-1] == "does NOT hold"
     assert {row["question"] for row in tiny.rows} >= {"false acceptance", "truth removed", "compilations in vain"}
-    assert "Declare the worst sensor" in tiny.findings[-1]
+    assert "Declare the worst sensor" in tiny.findings[-2] and "told as a bound it holds" in tiny.findings[-1]
     assert "Separating probes were not run" in tiny.findings[1] and "not by reuse" in tiny.findings[1]
 
 
@@ -305,3 +315,42 @@ def test_every_alarm_goes_off() -> None:
     assert "is not the 0.3333 that is computed" in alarms(replace(good, coverage=[("blocks", odd)]))
     wrong = [{"active": False, "runs": {"1/50": {"outcome": "wrong", "reads": 9, "compilations": 0}}}]
     assert "no worse than declared" in alarms(replace(good, noise_observed=wrong))
+
+
+@pytest.mark.parametrize("tell", [with_flip, with_bound])
+@pytest.mark.parametrize("actual", [Fraction(1, 5), Fraction(1, 10)])
+def test_errors_that_aim_beat_the_truth_as_often_as_the_walk_of_its_lead_says(tell: Any, actual: Fraction) -> None:
+    told, alpha, most = tell(make_dial(3), Fraction(1, 10)), Fraction(1, 100), 9
+    lead = count_lead(told, alpha)
+
+    def enumerate_readings(world: MachineWorld, left: int) -> Fraction:
+        """The truth is position 1, and all errors show position 0."""
+        if world.verdict() is not None:
+            return Fraction(1)
+        if not left:
+            return Fraction(0)
+        total = Fraction(0)
+        for reading, chance in ((0, actual), (1, 1 - actual)):
+            after = deepcopy(world)
+            after.observe(0, reading)
+            total += chance * enumerate_readings(after, left - 1)
+        return total
+
+    def walk(ahead: int, left: int) -> Fraction:
+        if ahead == lead or not left:
+            return Fraction(ahead == lead)
+        return actual * walk(ahead + 1, left - 1) + (1 - actual) * walk(ahead - 1, left - 1)
+
+    within = enumerate_readings(MachineWorld(told, nominal_bank(0), alpha), most)
+    assert within == walk(0, most)
+    assert within < beaten_chance(actual, actual, lead) <= within + Fraction(1, 20)
+
+
+def test_a_bound_on_the_noise_holds_where_the_law_is_broken_by_errors_that_aim() -> None:
+    table, _, rows, _, alarms = bounded_part(SMALL, ACTUAL)
+    assert alarms == [] and len(rows) == len(ACTUAL)
+    by_rate = {str(row[0]): [float(str(cell)) for cell in row[1:]] for row in table.rows}
+    two, even, aimed, bound_even, bound_aimed = by_rate[str(SMALL.stream_flip)]
+    assert aimed > 1 > max(even, bound_even, bound_aimed) and two == bound_aimed
+    assert min(by_rate[str(max(ACTUAL))][2::2]) > 1  # a higher rate breaks both
+    assert min(float(str(cell)) for cell in table.rows[-1][1:]) > 1  # and a sensor that lies all the way

@@ -15,10 +15,10 @@ from ascertain.errors import AscertainError, TaskError
 from ascertain.model import Machine, NoisyMachine
 from ascertain.model.build import machine_from_transitions
 from ascertain.model.union import union
+from ascertain.problem.pose import Log, Pattern, Reset, pose
 from ascertain.problem.problem import read_problem
 from ascertain.rational import parse_rational
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
-from ascertain.task.pose import Log, Pattern, Reset, pose
 from ascertain.task.task import Task
 from tests.conftest import ROOT
 from tests.strategies import tasks

@@ -36,16 +36,18 @@ from ascertain.pipeline.quotient import reduce_question
 from ascertain.pipeline.settle import settle
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.problem.operation import pose_operation
+from ascertain.problem.pose_plant import pose_plant
 from ascertain.problem.problem import read_problem
 from ascertain.quotients import refinement
 from ascertain.quotients.quotient import take_quotient
-from ascertain.search import deepening
+from ascertain.search import configuration, deepening, pair_table
 from ascertain.search.configuration import build_arena
+from ascertain.search.graph import SearchGraph
 from ascertain.search.splitting import grow_splitting_tree
 from ascertain.task.bank import EvenBank
-from ascertain.task.plant_task import pose_plant
 from ascertain.task.task import Task
 from tests.conftest import ROOT
+from tests.reference.scaling_tasks import random_machine
 from tests.reference.search_tasks import all_states, hard_task
 from tests.tiers import (
     at_once,
@@ -110,6 +112,18 @@ def _refine_by_halves() -> Any:
         return reduce_question(all_states(ring)).facts()
 
 
+def _settle_in_little_room() -> Any:
+    """No table of all pairs, and tables that begin small and grow."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(configuration, "MOST_PASSES", 0)
+        patch.setattr(pair_table, "ROOM", 1)
+        arena = build_arena(take_quotient(random_machine(200, 12)).reduced)
+        found = [arena.measure(s, t) for s, t in combinations(range(len(arena.class_of)), 2)]
+        graph = SearchGraph(build_arena(take_quotient(hard_task(1, 9, 5)).reduced))
+        graph.make_room(len(graph.data.lower), 1)
+        return found, [int(number) for number in graph.data.slot if number >= 0]
+
+
 def _split() -> Any:
     """The splitting tree, and what it would do with each pair of states."""
     tree = grow_splitting_tree(build_arena(take_quotient(hard_task(1, 9, 5)).reduced))
@@ -142,6 +156,7 @@ ROADS: dict[str, Road] = {
     "settle what is unsolvable": Road(_settle("valve/serviced.toml"), 12),
     "settle a hard question": Road(_settle(lambda: hard_task(1, 9, 5)), 8),
     "settle a harder one": Road(_settle(lambda: hard_task(3, 16, 8)), 4),
+    "settle in little room": Road(_settle_in_little_room, 12),
     "split": Road(_split, 30),
     "fingerprint": Road(lambda: fingerprint(sorted((EXAMPLES / "servers").glob("*.dot"))).facts(), 12),
     "bound": Road(lambda: bound(EXAMPLES / "plants/lamp.toml", "1/10", "1/10", certified=True).facts(), 3),

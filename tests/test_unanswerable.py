@@ -25,11 +25,11 @@ from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import Contradicted
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.problem.observer import pose_observer
+from ascertain.problem.pose import pose
+from ascertain.problem.pose_hidden import Beliefs, pose_hidden
+from ascertain.problem.pose_plant import pose_plant
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.quotients.supports import find_uncertain_pair
-from ascertain.task.hidden_task import Beliefs, pose_hidden
-from ascertain.task.plant_task import pose_plant
-from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from tests.strategies import noisy_machines, tasks
 

@@ -11,10 +11,10 @@ from ascertain.drawing.outline import Outline
 from ascertain.errors import LimitError
 from ascertain.model.build import machine_from_transitions
 from ascertain.pipeline.settle import settle
+from ascertain.problem.pose import pose
 from ascertain.search import witness
 from ascertain.search.solution import Unsolvable
 from ascertain.search.witness import outline_witness
-from ascertain.task.pose import pose
 from ascertain.task.task import Task
 from tests.strategies import machines, tasks
 

@@ -136,6 +136,10 @@ def replay(kernel: Kernel, arguments: tuple[Any, ...], changes: Changing, portio
     return spell((result, given)), sum(places.values())
 
 
+TIMES = {"seconds", "compiling_seconds", "began", "ended"}
+"""What differs from run to run."""
+
+
 def spell(thing: Any) -> str:
     """A text that tells apart whatever differs in a type, a bit or a place; times are left out."""
     return json.dumps(thing if isinstance(thing, str) else _plain(thing))
@@ -145,7 +149,7 @@ def _plain(thing: Any) -> Any:
     if isinstance(thing, np.ndarray):
         return [str(thing.dtype), thing.shape, thing.tobytes().hex()]
     if isinstance(thing, dict):
-        return {str(key): _plain(value) for key, value in thing.items() if key not in {"seconds", "compiling_seconds"}}
+        return {str(key): _plain(value) for key, value in thing.items() if key not in TIMES}
     if isinstance(thing, tuple | list):
         return [_plain(part) for part in thing]
     if isinstance(thing, float):

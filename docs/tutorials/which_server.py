@@ -96,7 +96,8 @@ assert not isinstance(stranger.verdict, Certified)
 # %% [markdown]
 # The reverse is not guaranteed. A box that is none of the models but reacts like one of them *during the experiment*
 # is named as that one: the answer is right if the box is one of the listed servers. See [what is
-# assumed](../guarantees.md#what-is-assumed).
+# assumed](../guarantees.md#what-is-assumed). [Conformance](../conformance.md) checks it on the box:
+# `identify(servers, box, conform_by="complete:0")`.
 #
 # ## A transcript from somewhere else
 #

@@ -36,12 +36,12 @@ from ascertain.model.checks import is_strongly_connected as is_strongly_connecte
 from ascertain.task.task import Task as Task
 from ascertain.task.plant_task import PlantTask as PlantTask
 from ascertain.task.hidden_task import HiddenTask as HiddenTask
-from ascertain.task.pose import pose as pose
-from ascertain.task.plant_task import pose_plant as pose_plant
-from ascertain.task.hidden_task import pose_hidden as pose_hidden
-from ascertain.task.pose import Reset as Reset
-from ascertain.task.pose import Pattern as Pattern
-from ascertain.task.pose import Log as Log
+from ascertain.problem.pose import pose as pose
+from ascertain.problem.pose_plant import pose_plant as pose_plant
+from ascertain.problem.pose_hidden import pose_hidden as pose_hidden
+from ascertain.problem.pose import Reset as Reset
+from ascertain.problem.pose import Pattern as Pattern
+from ascertain.problem.pose import Log as Log
 from ascertain.problem.problem import Problem as Problem
 from ascertain.problem.problem import read_problem as read_problem
 from ascertain.problem.problem import read_any_problem as read_any_problem
@@ -53,21 +53,34 @@ from ascertain.pipeline.bound import bound as bound
 from ascertain.pipeline.bound import Bounds as Bounds
 from ascertain.pipeline.observe import observe as observe
 from ascertain.pipeline.observe import Observed as Observed
-from ascertain.conformance.pose import pose_conformance as pose_conformance
+from ascertain.problem.conformance import pose_conformance as pose_conformance
 from ascertain.pipeline.conform import conform as conform
 from ascertain.pipeline.conform import Conformed as Conformed
+from ascertain.pipeline.learn import learn as learn
+from ascertain.pipeline.learn import Learned as Learned
 from ascertain.pipeline.fingerprint import fingerprint as fingerprint
 from ascertain.pipeline.fingerprint import Fingerprinted as Fingerprinted
 from ascertain.pipeline.fingerprint import explain_transcript as explain_transcript
 from ascertain.pipeline.identify import identify as identify
 from ascertain.pipeline.identify import Identified as Identified
+from ascertain.problem.hosts import Host as Host
+from ascertain.problem.hosts import read_hosts as read_hosts
+from ascertain.pipeline.fleet import observe_fleet as observe_fleet
+from ascertain.pipeline.fleet import identify_fleet as identify_fleet
+from ascertain.pipeline.fleet import Fleet as Fleet
+from ascertain.pipeline.fleet import HostRun as HostRun
 from ascertain.pipeline.compile import compile_operation as compile_operation
 from ascertain.pipeline.compile import CompiledOperation as CompiledOperation
 from ascertain.pipeline.calibrate import calibrate as calibrate
 from ascertain.pipeline.calibrate import calibrate_runs as calibrate_runs
 from ascertain.pipeline.simulate import simulate as simulate
 from ascertain.pipeline.simulate import simulate_runs as simulate_runs
+from ascertain.pipeline.journal import read_journal as read_journal
+from ascertain.pipeline.journal import RecordedRun as RecordedRun
 from ascertain.pipeline.inspect import inspect as inspect
+from ascertain.pipeline.environment import as_environment as as_environment
+from ascertain.pipeline.wire import check_wiring as check_wiring
+from ascertain.pipeline.wire import CheckedWiring as CheckedWiring
 from ascertain.pipeline.verify import verify as verify
 
 # what cannot matter
@@ -75,8 +88,7 @@ from ascertain.quotients.quotient import take_quotient as take_quotient
 from ascertain.quotients.hidden import take_hidden_quotient as take_hidden_quotient
 from ascertain.quotients.separation import separating_word as separating_word
 from ascertain.quotients.obstruction import find_obstruction as find_obstruction
-from ascertain.quotients.obstruction import find_hidden_obstruction as find_hidden_obstruction
-from ascertain.quotients.fingerprint import pose_fingerprint as pose_fingerprint
+from ascertain.problem.fingerprint import pose_fingerprint as pose_fingerprint
 
 # how well it can be done
 from ascertain.search.exact import solve as solve
@@ -133,12 +145,13 @@ from ascertain.policy.verdict import NoneOfThese as NoneOfThese
 # the plant, and doing it
 from ascertain.plant.abstract import AbstractPlant as AbstractPlant
 from ascertain.plant.simulated import SimulatedPlant as SimulatedPlant
-from ascertain.plant.simulated import SimulatedHiddenPlant as SimulatedHiddenPlant
 from ascertain.plant.replayed import ReplayedPlant as ReplayedPlant
 from ascertain.plant.manual import ManualPlant as ManualPlant
 from ascertain.plant.aalpy_sul import SulPlant as SulPlant
 from ascertain.plant.aalpy_sul import machine_sul as machine_sul
 from ascertain.problem.plants import open_plant as open_plant
+from ascertain.plant.wiring.plant import open_wiring as open_wiring
+from ascertain.plant.wiring.plant import WiredPlant as WiredPlant
 from ascertain.live.walk import walk_policy as walk_policy
 from ascertain.live.session import run_session as run_session
 from ascertain.live.session import Run as Run

@@ -23,19 +23,22 @@ T = TypeVar("T")
 
 @final
 class Registry(Generic[T]):
-    """Things of the class `sort`: ours in the modules of `package`, other people's by entry points of `group`.
+    """Things of the class `sort`: ours in the modules of `packages`, other people's by entry points of `group`.
 
-    `words_of` says which words choose a thing.
+    `packages` is one package or several; `words_of` says which words choose a thing.
     """
 
-    def __init__(self, sort: type[T], package: str, group: str, words_of: Callable[[T], Iterable[str]]) -> None:
-        self._sort, self._package, self._group, self._words_of = sort, package, group, words_of
+    def __init__(
+        self, sort: type[T], packages: str | tuple[str, ...], group: str, words_of: Callable[[T], Iterable[str]]
+    ) -> None:
+        self._packages = (packages,) if isinstance(packages, str) else packages
+        self._sort, self._group, self._words_of = sort, group, words_of
 
     @cached_property
     def _by_word(self) -> dict[str, T]:
         """Looked through when the first word is asked for: the modules of the package import this registry."""
-        names = [found.name for found in iter_modules(import_module(self._package).__path__)]
-        modules = [import_module(f"{self._package}.{name}") for name in names]
+        found = [(p, iter_modules(import_module(p).__path__)) for p in self._packages]
+        modules = [import_module(f"{package}.{module.name}") for package, modules in found for module in modules]
         things = [thing for module in modules for thing in vars(module).values() if isinstance(thing, self._sort)]
         return {word: thing for thing in things for word in self._words_of(thing)}
 

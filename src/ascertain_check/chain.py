@@ -4,6 +4,7 @@ The hash of a record is the SHA-256 of the hash before it (64 zeros before the f
 canonical form; the last one is the *head*. Whoever knows the head can be shown no other records. In order:
 
     commitment      what was fixed before the first reading: the task, the settings, what determines the bank
+    plant           what it is met on, and when; names of what is sent and read (missing in older journals)
     intent          an action is about to be sent
     reading         what came of it: a reading, or null when it ran and nothing was read
     doubt           or: nobody knows whether it ran
@@ -11,6 +12,10 @@ canonical form; the last one is the *head*. Whoever knows the head can be shown 
     verdict         the end
 
 Every intent is followed by its reading or its doubt before anything else happens.
+
+*Faults of the plant.* A verdict may also say that the run was given up because the plant failed. It can then go on: the
+plant is named again, and the next intent, repeated until it has a reading, is a *reset*, which the claim has to
+check. An action that was open when the plant failed is no step, nor is a doubt that was the last record before.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ from fractions import Fraction
 from hashlib import sha256
 
 from ascertain_check.evidence import Step
+from ascertain_check.plants import describe_plant, read_identity, read_time
 from ascertain_check.reading import (
     Object,
     canonical_bytes,
@@ -41,7 +47,8 @@ KEYS = {
     "reading": "record action reading",
     "doubt": "record action",
     "stage": "record stage after why bank_sha256",
-    "verdict": "record verdict label reason",
+    "verdict": "record verdict label reason cause? ran? time?",
+    "plant": "record identity address time actions readings",
 }
 POLICIES = ("eager", "staged", "readwise", "reuse", "incremental")
 MAX_DOUBTS = 10**6
@@ -74,6 +81,31 @@ class Told:
     """The label that the last record answers."""
     grows: bool = False
     """Whether the bank is compiled part by part, each with a record of its own."""
+    plants: list[Object] = field(default_factory=list[Object])
+    """The plant, as often as it is named."""
+    ended: str | None = None
+    """When the run ended, if that is recorded."""
+    doubted: bool = False
+    """Whether the last record is a doubt."""
+    failed: bool = False
+    """Whether the plant has failed, and is not named again yet."""
+    resets: list[int] = field(default_factory=list[int])
+    """The steps, from 0, that must be resets: the first after each fault of the plant."""
+
+    @property
+    def recovers(self) -> bool:
+        """Whether the next step must be a reset."""
+        return bool(self.resets) and self.resets[-1] == len(self.steps)
+
+    @property
+    def header(self) -> str:
+        """The plant and the times, as the end of a sentence; nothing where they are not recorded."""
+        if not self.plants or self.ended is None:
+            return ""
+        identity = read_identity(self.plants[-1]["identity"], "identity")
+        address, began = str(self.plants[-1]["address"]), str(self.plants[0]["time"])
+        gone_on = f"; gone on from a reset after {len(self.plants) - 1} faults" if len(self.plants) > 1 else ""
+        return describe_plant(identity, address, began, self.ended) + gone_on
 
 
 @dataclass(kw_only=True)
@@ -114,9 +146,14 @@ def read_records(value: object) -> list[Object]:
 def tell_records(story: Told, records: list[Object], head: str, num_actions: int, num_readings: int) -> None:
     """All that the records tell after the commitment; the chain must end in this head."""
     last, pending = hash_record(START, records[0]), None
-    for record in records[1:]:
+    for number, record in enumerate(records[1:]):
         last = hash_record(last, record)
-        pending = tell(story, record, pending, num_actions, num_readings)
+        if record["record"] == "plant":
+            tell_plant(story, record, number == 0, num_actions, num_readings)
+            pending = None
+        else:
+            pending = tell(story, record, pending, num_actions, num_readings)
+            story.doubted = record["record"] == "doubt"
     if last != head:
         raise Refuted("the chain of records does not end in the head that the claim names")
 
@@ -161,20 +198,26 @@ def read_commitment(record: Object, num_states: int) -> Commitment:
 def tell(story: Told, record: Object, pending: int | None, num_actions: int, num_readings: int) -> int | None:
     """One more record; returns the action that is still without an outcome."""
     kind = record["record"]
-    if story.label is not None or kind == "commitment":
+    if story.label is not None or story.failed or kind == "commitment":
         raise Refuted("the records do not begin with their only commitment and end with their only verdict")
     if kind in ("reading", "doubt"):
         action = read_index(record["action"], num_actions, "the action of a record")
         if action != pending:
             raise Refuted(f"after step {len(story.steps)} the records have an outcome that does not follow its intent")
+        if story.recovers and kind == "doubt":
+            raise Refuted("after a fault of the plant the records go on although nobody knows whether the reset ran")
         reading = record.get("reading")
         heard = None if reading is None else read_index(reading, num_readings, "the reading of a record")
         story.steps.append(Step(action, heard, kind == "reading"))
         return None
-    if pending is not None:
+    if kind == "verdict" and record["verdict"] == "abstained":
+        tell_failure(story, record)
+        return None
+    action = read_index(record["action"], num_actions, "the action of a record") if kind == "intent" else None
+    if pending is not None and not (story.recovers and action == pending):
         raise Refuted(f"after step {len(story.steps)} the records leave open what came of an action")
     if kind == "intent":
-        return read_index(record["action"], num_actions, "the action of a record")
+        return action
     if kind == "stage":
         tell_stage(story, record)
     else:
@@ -193,7 +236,48 @@ def tell_stage(story: Told, record: Object) -> None:
     story.bank_sha256 = read_hash(record["bank_sha256"], "bank_sha256")
 
 
+def tell_plant(story: Told, record: Object, is_first: bool, num_actions: int, num_readings: int) -> None:
+    """The plant is named after the commitment, and again where a run goes on after the plant has failed."""
+    read_identity(record["identity"], "identity")
+    read_text(record["address"], "address")
+    read_time(record["time"], "the time of a record")
+    for key, number in (("actions", num_actions), ("readings", num_readings)):
+        for name in read_list(record[key], f"{key} of a plant", number):
+            read_text(name, f"{key} of a plant")
+    if not is_first:
+        if not story.failed or not story.plants:
+            raise Refuted("the records name the plant where it has not failed")
+        story.failed = False
+        story.resets.append(len(story.steps))
+    story.plants.append(record)
+
+
+def tell_failure(story: Told, record: Object) -> None:
+    """The run was given up; it can go on only if that was because of the plant."""
+    if record.get("cause") != "plant" or record["label"] is not None:
+        raise Refuted("the run did not end with an answer; an abstention is not certified")
+    read_text(record["reason"], "the reason of a verdict")
+    read_verdict_time(story, record)
+    if "ran" in record and record["ran"] is not True:
+        raise Malformed("ran of a verdict must be true where it is there")
+    if story.doubted:
+        story.steps.pop()
+    story.failed = True
+
+
+def read_verdict_time(story: Told, record: Object) -> None:
+    """The time of a verdict, which stands there where the plant is named."""
+    if ("time" in record) != bool(story.plants):
+        raise Malformed("a verdict has a time where the records name the plant, and only there")
+    story.ended = read_time(record["time"], "the time of a verdict") if "time" in record else None
+
+
 def tell_verdict(story: Told, record: Object) -> None:
+    if story.recovers:
+        raise Refuted("after a fault of the plant the records go on without a reset")
+    read_verdict_time(story, record)
+    if "cause" in record or "ran" in record:
+        raise Malformed("an answer has no cause, and its last action ran")
     if record["verdict"] != "certified" or record["reason"] is not None:
         raise Refuted("the run did not end with an answer; an abstention is not certified")
     story.label = read_text(record["label"], "the label of the verdict")

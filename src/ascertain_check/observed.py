@@ -1,9 +1,10 @@
 """What was observed of a plant from reset on, and the specification that it agrees with.
 
 A claim about conformance names a hypothesis, an action that is the reset, and the other actions that were tried. The
-specification is what the model does from the state of that hypothesis on, over those actions, up to `classes`: a
-partition of the states that can be reached in which equal classes read alike and lead alike. The transcript begins at
-that state; a reset leads back to it.
+specification is what the model does from where the reset leads on, over those actions, up to `classes`: a partition of
+the states that can be reached in which equal classes read alike and lead alike. The transcript begins at the state of
+the hypothesis. Where the reset leads elsewhere, what was done before the first one must read as the model says, and
+counts for nothing else.
 """
 
 from __future__ import annotations
@@ -11,17 +12,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ascertain_check.plants import read_plant
 from ascertain_check.reading import Object, read_index, read_list
 from ascertain_check.task import Task
 from ascertain_check.verdicts import Malformed, Refuted
 
 Word: TypeAlias = tuple[int, ...]
 
-KEYS = "claim hypothesis reset actions classes transcript"
+KEYS = "claim hypothesis reset actions classes transcript plant?"
 """The keys that claims about conformance share."""
 TRUSTED = (
-    "trusted, not proved: that the plant is deterministic, that the first run began where its reset leads, and that "
-    "what was read is recorded as it was"
+    "trusted, not proved: that the plant is deterministic, that it began as the hypothesis says, that a reset leads it "
+    "to one state, and that what was read is recorded as it was"
 )
 """What a transcript cannot show; it is printed with every such verdict."""
 
@@ -34,8 +36,11 @@ class Observed:
     actions: list[int]
     classes: list[int | None]
     runs: list[Word]
-    """What was done from each reset to the next, the first from the beginning on."""
+    """What was done from each reset to the next; also before the first one, if that began where a reset leads."""
     start: int
+    """Where a reset leads."""
+    plant: str
+    """The plant and the times that the claim names, as the end of a sentence."""
 
     @property
     def num_classes(self) -> int:
@@ -45,14 +50,19 @@ class Observed:
 def read_observed(task: Task, data: Object) -> Observed:
     """The specification and the runs of a claim."""
     hypothesis = read_index(data["hypothesis"], len(task.hypotheses), "hypothesis")
-    start = task.hypotheses[hypothesis][1]
+    first = task.hypotheses[hypothesis][1]
     reset = read_index(data["reset"], task.num_actions, "reset")
     actions = [read_index(a, task.num_actions, "actions") for a in read_list(data["actions"], "actions")]
     if not actions or len(set(actions)) < len(actions) or reset in actions:
         raise Malformed("actions must be listed once each, at least one and not the reset")
+    start = task.successor[first][reset]
+    if start is None:
+        raise Refuted("the reset is not defined in the state of the hypothesis")
     classes = read_classes(data["classes"], task.num_states)
     check_classes(task, classes, actions, reset, start)
-    return Observed(hypothesis, actions, classes, read_runs(task, data, actions, reset, start), start)
+    runs = read_runs(task, data, actions, reset, first)
+    kept = runs if first == start else runs[1:]
+    return Observed(hypothesis, actions, classes, kept, start, read_plant(data))
 
 
 def read_classes(value: object, num_states: int) -> list[int | None]:
@@ -61,15 +71,15 @@ def read_classes(value: object, num_states: int) -> list[int | None]:
 
 
 def check_classes(task: Task, classes: list[int | None], actions: list[int], reset: int, start: int) -> None:
-    """The start has a class; what has one leads to what has one; and states of a class read alike and lead alike."""
+    """Where a reset leads has a class; what has one leads to what has one; states of a class read and lead alike."""
     if classes[start] is None:
-        raise Refuted("the state of the hypothesis has no class")
+        raise Refuted("the state that the reset leads to has no class")
     rows: dict[int, list[tuple[int | None, int | None]]] = {}
     for s, c in enumerate(classes):
         if c is None:
             continue
         if task.successor[s][reset] != start:
-            raise Refuted(f"the reset does not lead from state {s} to the state of the hypothesis")
+            raise Refuted(f"the reset does not lead from state {s} to where it leads from the hypothesis")
         row: list[tuple[int | None, int | None]] = []
         for a in actions:
             after = task.successor[s][a]
@@ -80,11 +90,11 @@ def check_classes(task: Task, classes: list[int | None], actions: list[int], res
             raise Refuted(f"state {s} differs from another state of its class")
 
 
-def read_runs(task: Task, data: Object, actions: list[int], reset: int, start: int) -> list[Word]:
-    """The runs of a transcript that reads as the specification says."""
+def read_runs(task: Task, data: Object, actions: list[int], reset: int, first: int) -> list[Word]:
+    """The runs of a transcript that reads as the model says from this state on."""
     known = {*actions, reset}
     runs: list[list[int]] = [[]]
-    state = start
+    state = first
     for number, item in enumerate(read_list(data["transcript"], "transcript")):
         step = read_list(item, "a step of the transcript", 2)
         action = read_index(step[0], task.num_actions, "an action")

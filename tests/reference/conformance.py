@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from hashlib import sha256
 from itertools import product
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from ascertain.task.task import Task
 
 Word: TypeAlias = tuple[int, ...]
 Table: TypeAlias = tuple[tuple[tuple[int, int], ...], ...]
@@ -78,3 +82,83 @@ def are_equivalent(one: Table, other: Table) -> bool:
                 seen.add((x, x2))
                 stack.append((x, x2))
     return True
+
+
+# Claims about conformance, judged by the definitions.
+
+
+def is_true(task: Task, claim: dict[str, Any]) -> bool:
+    """Whether a claim of the right shape is true, as far as what was observed can show."""
+    if claim["claim"] == "none-of-these":
+        return not left_by(task, claim["transcript"])
+    observed = read_claim(task, claim)
+    if observed is None:
+        return False
+    table, runs = observed
+    number = {a: i for i, a in enumerate(claim["actions"])}
+    access = [tuple(number[a] for a in word) for word in claim["access"]]
+    if claim["claim"] == "conforms":
+        extra = claim["extra"]
+        return extra < max(map(len, runs), default=0) and is_complete(table, prefixes(runs), access, extra)
+    drawn = [draw(claim["seed"], j, access, len(number), claim["stop"]) for j in range(claim["words"])]
+    enough = (1 - Fraction(claim["bound"])) ** claim["words"] <= 1 - Fraction(claim["confidence"])
+    return enough and runs[claim["first"] :][: claim["words"]] == drawn
+
+
+def left_by(task: Task, steps: Sequence[Any]) -> list[int]:
+    """The hypotheses that can have shown these steps, numbers of actions and readings, or names of readings."""
+    left: list[int] = []
+    for h, state in enumerate(task.state.tolist()):
+        z: int | None = state
+        for a, y in steps:
+            z = task.model.next_state(z, a) if z is not None and y in task.model.reading_law(z, a) else None
+        if z is not None:
+            left.append(h)
+    return left
+
+
+def read_claim(task: Task, claim: dict[str, Any]) -> tuple[Table, list[Word]] | None:
+    """The minimal machine from reset on, and the runs from there; None where the model contradicts the claim."""
+    model, home, actions = task.model, claim["reset"], claim["actions"]
+    z = int(task.state[claim["hypothesis"]])
+    start = model.next_state(z, home)
+    reached = [start]
+    for s in reached:
+        if s < 0 or model.next_state(s, home) != start:
+            return None
+        reached += [t for t in dict.fromkeys(model.next_state(s, a) for a in actions) if t not in reached]
+    runs: list[Word] = [()] if z == start else []
+    for a, y in claim["transcript"]:
+        if z < 0 or (a != home and a not in actions) or [y] != list(model.reading_law(z, a)):
+            return None
+        z = model.next_state(z, a)
+        if a == home:
+            runs.append(())
+        elif runs:
+            runs[-1] = (*runs[-1], actions.index(a))
+    rows = {s: [(model.next_state(s, a), *model.reading_law(s, a)) for a in actions] for s in reached}
+    block = dict.fromkeys(reached, 0)
+    for _ in reached:  # Moore's refinement, once for every state
+        seen = {s: (block[s], tuple((block[t], y) for t, y in rows[s])) for s in reached}
+        names = {name: i for i, name in enumerate(dict.fromkeys(seen.values()))}
+        block = {s: names[seen[s]] for s in reached}
+    first = {c: s for s, c in reversed(block.items())}
+    return tuple(tuple((block[t], y) for t, y in rows[first[c]]) for c in range(len(first))), runs
+
+
+def draw(seed: str, word: int, access: Sequence[Word], num_actions: int, stop: int) -> Word:
+    """A word of the declared distribution."""
+    count = 0
+
+    def below(bound: int) -> int:
+        nonlocal count
+        while True:
+            drawn = int(sha256(f"{seed}:{word}:{count}".encode()).hexdigest(), 16)
+            count += 1
+            if drawn < 2**256 - 2**256 % bound:
+                return drawn % bound
+
+    found = [*access[below(len(access))], below(num_actions)]
+    while below(stop):
+        found.append(below(num_actions))
+    return tuple(found)

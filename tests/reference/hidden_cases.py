@@ -15,8 +15,8 @@ from typing import Any
 
 from ascertain.evidence.evidence import Step
 from ascertain.model.hidden import HiddenModel, make_joint
+from ascertain.problem.pose_hidden import Beliefs, pose_hidden
 from ascertain.task.canonical import task_data
-from ascertain.task.hidden_task import Beliefs, pose_hidden
 from tests.reference.hidden_runs import HiddenCase, at_the_threshold, is_earned
 from tests.reference.run_claims import canonical, claim_of, texts_of
 

@@ -59,6 +59,16 @@ def sum_of_values(
     return total
 
 
+def is_idle_twice(plant: BooleanPlant, action: int, reference: int, rivals: Sequence[tuple[int, int]]) -> bool:
+    """Whether every state is where it was after an action done twice, and no rival was read otherwise."""
+    believed = [plant.step(reference, action), plant.step(plant.step(reference, action)[0], action)]
+    for state, _ in rivals:
+        seen = [plant.step(state, action), plant.step(plant.step(state, action)[0], action)]
+        if seen[1][0] != state or [r for _, r in seen] != [r for _, r in believed]:
+            return False
+    return believed[1][0] == reference
+
+
 def search(
     plant: BooleanPlant,
     cost: dict[int, Fraction],
@@ -69,12 +79,18 @@ def search(
     width: int,
     values_of: Callable[[int], LongArray],
     fineness: int,
+    last: int | None = None,
 ) -> int | None:
-    """The first action of the best word, of `width` kept at each length; None if it leaves no less than there is."""
+    """The first action of the best word, of `width` kept at each length; None if it leaves no less than there is.
+
+    No word begins with the last action where that, done twice, changes and contradicts nothing.
+    """
     words: list[tuple[int, ...]] = [()]
     for length in range(1, min(depth, to_go) + 1):
         before = sum_of_values(plant, (), reference, rivals, values_of(to_go - length))
         longer = [(*word, a) for word, a in product(words, cost)]
+        if length == 1 and len(cost) > 1 and last in cost and is_idle_twice(plant, last, reference, rivals):
+            longer.remove((last,))
         left = {word: sum_of_values(plant, word, reference, rivals, values_of(to_go - length)) for word in longer}
 
         def gain(word: tuple[int, ...], left: dict[tuple[int, ...], int] = left, before: int = before) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -217,6 +218,52 @@ def swap_rows(rng: Random, claim: Claim) -> None:
     elif rows:
         i, j = rng.randrange(len(rows)), rng.randrange(len(rows))
         rows[i]["set"], rows[j]["set"] = rows[j]["set"], rows[i]["set"]
+
+
+def spoil_everywhere(claim: Claim) -> Iterator[Claim]:
+    """The claim with one place changed: every value, every key left out or added, every entry dropped or doubled."""
+    for path in list_places(claim):
+        *way, last = path
+        here: Any = claim
+        for key in way:
+            here = here[key]
+        for value in other_values(here[last]):
+            yield put(claim, path, value)
+        yield put(claim, path, ...)
+        if isinstance(here, list):
+            yield put(claim, way, [*here[:last], here[last], *here[last:]])
+        if isinstance(here[last], dict):
+            yield put(claim, [*path, "surplus"], 0)
+
+
+def list_places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to everything in nested lists and objects."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in inside:
+        yield (*path, key)
+        yield from list_places(item, (*path, key))
+
+
+def other_values(value: Any) -> list[Any]:
+    """What may stand in the place of a value: small ones of its own kind, and some of other kinds."""
+    if isinstance(value, dict | list):
+        return [[], {}, None]
+    near = [value + 1, value - 1] if type(value) is int else []
+    own = [0, 1, *near] if type(value) is int else ["0", "1/2", "2", "x"] if isinstance(value, str) else [0, "0"]
+    return [other for other in (*own, None, True, -1, "1") if type(other) is not type(value) or other != value]
+
+
+def put(claim: Claim, path: Sequence[Any], value: Any) -> Claim:
+    """A copy with this value in this place; `...` takes the place away."""
+    spoilt = copy.deepcopy(claim)
+    here: Any = spoilt
+    for key in path[:-1]:
+        here = here[key]
+    if value is ...:
+        del here[path[-1]]
+    else:
+        here[path[-1]] = copy.deepcopy(value)
+    return spoilt
 
 
 Spoiler = Callable[[Random, Claim], None]

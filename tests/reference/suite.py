@@ -15,9 +15,10 @@ from ascertain.model.files import read_model
 from ascertain.model.named import register, shift_register
 from ascertain.model.noisy import with_flip
 from ascertain.model.union import common_actions, union
+from ascertain.problem.pose import Reset, pose
+from ascertain.problem.pose_plant import pose_plant
 from ascertain.problem.problem import read_problem
-from ascertain.task.plant_task import PlantTask, pose_plant
-from ascertain.task.pose import Reset, pose
+from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
 from tests.reference.registers import (
     far_sensor,

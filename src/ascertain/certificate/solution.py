@@ -9,7 +9,8 @@ from typing import Any
 from ascertain.certificate.claims.achieves import achieves_claim, achieves_expected_claim
 from ascertain.certificate.claims.lower import lower_claim
 from ascertain.certificate.claims.lower_expected import lower_expected_claim
-from ascertain.search.solution import MeanProof, Proof, Solution, Solved, Unsolvable
+from ascertain.certificate.claims.shares import shares_claim
+from ascertain.search.solution import MeanProof, Proof, SharesProof, Solution, Solved, Unsolvable
 
 
 def solution_claims(solution: Solution, weights: Sequence[Fraction]) -> list[dict[str, Any]]:
@@ -30,7 +31,9 @@ def solution_claims(solution: Solution, weights: Sequence[Fraction]) -> list[dic
     return claims
 
 
-def _lower(proof: Proof | MeanProof) -> dict[str, Any]:
+def _lower(proof: Proof | MeanProof | SharesProof) -> dict[str, Any]:
     if isinstance(proof, MeanProof):
         return lower_expected_claim(proof)
+    if isinstance(proof, SharesProof):
+        return shares_claim(proof)
     return lower_claim(proof.bound, proof.rows, proof.root, proof.block)

@@ -25,12 +25,15 @@ from ascertain.cli.verbs import (
     fingerprint,
     initialise,
     inspect,
+    journal,
+    learn,
     observe,
     quotient,
     simulate,
     solve,
     task,
     verify,
+    wire,
 )
 from ascertain.errors import AscertainError
 
@@ -47,8 +50,11 @@ VERBS: dict[str, Callable[..., None]] = {
     "simulate": simulate.command,
     "bank": bank.command,
     "calibrate": calibrate.command,
+    "wire": wire.command,
     "observe": observe.command,
     "conform": conform.command,
+    "learn": learn.command,
+    "journal": journal.command,
     "verify": verify.command,
     "task": task.command,
 }

@@ -13,9 +13,40 @@ CertificateFile: TypeAlias = Annotated[
     Path | None,
     typer.Option("--certificate", metavar="NAME.json", help="Write the proof here, and NAME.task.json beside it."),
 ]
+ConformBy: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--conform", metavar="HOW", help="Then check that it is one of them: complete:K or sample:N words."),
+]
+ResetAction: TypeAlias = Annotated[
+    str, typer.Option("--reset", metavar="ACTION", help="What leads back to the start, for conformance.")
+]
 Drawing: TypeAlias = Annotated[
     Path | None, typer.Option("--draw", metavar="FILE", help="Draw the experiment: .svg, .html, .dot or .txt.")
 ]
 TimeLimit: TypeAlias = Annotated[
     float | None, typer.Option("--time", min=0, metavar="S", help="Stop after so many seconds of search.")
+]
+JournalFile: TypeAlias = Annotated[
+    Path | None, typer.Option("--journal", metavar="FILE", help="Keep a journal that outlives a crash.")
+]
+Resume: TypeAlias = Annotated[bool, typer.Option("--resume", help="Go on where the journal ends.")]
+Timeout: TypeAlias = Annotated[
+    float, typer.Option("--timeout", metavar="S", help="Seconds that the plant may take to answer.")
+]
+Retries: TypeAlias = Annotated[
+    int, typer.Option("--retries", min=0, max=1000, metavar="N", help="How often a fault is met by trying again.")
+]
+Hosts: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--hosts",
+        metavar="FILE|PATTERN",
+        help="Many plants at once: CSV with a column name, and others that --plant names in braces; or box-[01-20].",
+    ),
+]
+Parallel: TypeAlias = Annotated[
+    int | None, typer.Option("--parallel", min=1, max=1000, metavar="N", help="With --hosts: so many at once (32).")
+]
+Identity: TypeAlias = Annotated[
+    str | None, typer.Option("--identity", metavar="NAME", help="Refuse a plant of another name.")
 ]

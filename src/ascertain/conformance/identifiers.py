@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import final
 
 from ascertain.conformance.specification import Specification, Word
+from ascertain.interruption import look_up
 
 MAX_BEHAVIOURS = 20_000
 """Words that are looked at, up to those that split and lead alike: a second or two, and far beyond the longest
@@ -44,6 +45,7 @@ def find_splitters(spec: Specification, *, max_behaviours: int = MAX_BEHAVIOURS)
     seen, found = {start}, list[Splitter]()
     missing: dict[int, int] = {s: everything & ~(1 << s) for s in range(spec.num_states)}
     while heap and (len(seen) < max_behaviours or any(missing.values())):
+        look_up()
         weight, length, word = heapq.heappop(heap)
         part, image = images.pop(word)
         for i in range(spec.num_actions):

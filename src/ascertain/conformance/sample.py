@@ -17,11 +17,14 @@ the SHA-256 of "SEED:j:k" modulo m, where hashes from the largest multiple of m 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from itertools import count
 from math import ceil
+from typing import Any, final
 
+from ascertain.conformance.plan import AbstractPlan
 from ascertain.conformance.specification import Specification, Word
 from ascertain.errors import TaskError
 
@@ -30,6 +33,36 @@ STOP = 5
 protocols."""
 SCALE = 10**6
 """Bounds are rounded up to millionths."""
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sample(AbstractPlan):
+    """Words drawn by a seed from this distribution."""
+
+    seed: str
+    confidence: Fraction
+    bound: Fraction
+    """When all words agree, a word disagrees with at most this probability, with that confidence."""
+
+    @property
+    def method(self) -> dict[str, Any]:
+        return {"sample": len(self.words), "seed": self.seed, "stop": STOP, "confidence": str(self.confidence)}
+
+    @property
+    def statement(self) -> str:
+        return (
+            f"with confidence {self.confidence} a word drawn like these {len(self.words)} disagrees with the model "
+            f"with probability at most {float(self.bound):.6f} (drawn: the access word of a state, an action, and "
+            f"{STOP - 1} further actions in the mean)"
+        )
+
+
+def plan_sample(spec: Specification, seed: str, num_words: int, confidence: Fraction) -> Sample:
+    """A sample of so many words, and what they show with this confidence when all of them agree."""
+    bound = bound_disagreement(num_words, confidence)
+    words = tuple(draw_words(spec, seed, num_words))
+    return Sample(spec=spec, words=words, seed=seed, confidence=confidence, bound=bound)
 
 
 def draw_words(spec: Specification, seed: str, num_words: int) -> list[Word]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, final
@@ -97,7 +97,7 @@ def specify(
     if not machine.is_exact:
         raise ModelError("conformance is to a machine without noise: one disagreement shows that it is another")
     prices = cost or {}
-    reached = _reach(machine, start, actions)
+    reached = reach(machine, [start], actions)
     classes = refine(machine.on_actions(list(actions))).block
     number: dict[int, int] = {}
     for z in reached:
@@ -121,9 +121,10 @@ def specify(
     )
 
 
-def _reach(machine: AbstractMachine, start: State, actions: Sequence[Action]) -> list[State]:
+def reach(machine: AbstractMachine, starts: Iterable[State], actions: Sequence[Action]) -> list[State]:
     """The states that can be reached, the nearest first; all the actions must be defined in each of them."""
-    order, seen = [start], {start}
+    order = list(dict.fromkeys(starts))
+    seen = set(order)
     for z in order:
         for a in actions:
             after = int(machine.successor[z, a])

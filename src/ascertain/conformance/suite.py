@@ -18,57 +18,61 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
 from ascertain.conformance.identifiers import Splitter, find_splitters, identify, useful_splitters
+from ascertain.conformance.plan import AbstractPlan
 from ascertain.conformance.specification import Specification, Word
 from ascertain.conformance.tree import Key, ObservationTree, extended, find_gap
 from ascertain.errors import LimitError
 
 MAX_FRONTIER = 2_000_000
 """Frontier nodes that a suite may have: as many runs, days on any plant."""
+MAX_EXTRA = 1000
+"""What the checker takes; with two actions a suite for twenty is too long already."""
 PASSES = 6
 """How often identifying sets are chosen again; gains after the third were seen to be small."""
 
 
-@final
-@dataclass(frozen=True)
-class Suite:
-    """Words to run from reset, and what they prove together with what was observed before."""
+def check_size(num_states: int, num_actions: int, extra: int) -> None:
+    """Refuse a suite that nobody could run, for a specification of this size."""
+    if extra > MAX_EXTRA:
+        raise LimitError(f"complete conformance with {extra} extra states; at most {MAX_EXTRA} are looked at")
+    if num_states * num_actions ** (extra + 1) > MAX_FRONTIER:
+        raise LimitError(
+            f"complete conformance with {extra} extra states, over {num_actions} actions, needs more than "
+            f"{MAX_FRONTIER:,} runs here; take fewer extra states, fewer actions, or a sample"
+        )
 
-    spec: Specification
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Suite(AbstractPlan):
+    """Words that are complete for a fault domain, together with what was observed before; the cheapest first.
+
+    Their floor is that of all suites with the same access words.
+    """
+
     extra: int
     """k: the plant may have so many states more than the specification, or be any other machine of the fault domain."""
-    access: tuple[Word, ...]
-    words: tuple[Word, ...]
-    """Still to be run, each from a reset, the cheapest first."""
-    observed: tuple[Word, ...] = ()
-    """What was run before, from reset, and agreed; it counts."""
-    floor: Fraction | None = None
-    """No suite with these access words that begins from nothing costs less; None where that is not known."""
 
     @property
-    def num_actions(self) -> int:
-        return sum(map(len, self.words))
+    def method(self) -> dict[str, Any]:
+        return {"complete": self.extra}
 
     @property
-    def num_resets(self) -> int:
-        return len(self.words)
-
-    @property
-    def cost(self) -> Fraction:
-        return self.spec.price(self.words)
+    def statement(self) -> str:
+        return (
+            f"every machine of at most {self.spec.num_states + self.extra} states that shows these readings is "
+            "equivalent to the model, and so is every larger one whose states are all reached by one of "
+            f"{len(self.spec.access)} access words and at most {self.extra} further actions"
+        )
 
 
 def plan_suite(spec: Specification, extra: int = 0, *, observed: Iterable[Word] = ()) -> Suite:
     """A suite that proves conformance over the fault domain (access words, extra); `observed` words count."""
     observed = tuple(observed)
-    size = spec.num_states * spec.num_actions ** (extra + 1)
-    if size > MAX_FRONTIER:
-        raise LimitError(
-            f"complete conformance with {extra} extra states needs more than {size} runs here; take fewer extra "
-            "states, fewer actions, or a sample"
-        )
+    check_size(spec.num_states, spec.num_actions, extra)
     planner = _Planner(spec, extra, observed)
     best: tuple[int, tuple[Word, ...]] | None = None
     for _ in range(PASSES):
@@ -77,7 +81,7 @@ def plan_suite(spec: Specification, extra: int = 0, *, observed: Iterable[Word] 
         if best is None or weight < best[0]:
             best = (weight, words)
     assert best is not None
-    return Suite(spec, extra, spec.access, best[1], observed, planner.floor)
+    return Suite(spec=spec, words=best[1], floor=planner.floor, extra=extra)
 
 
 class _Planner:

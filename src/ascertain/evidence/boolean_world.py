@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import product
 from typing import cast, final
 
@@ -26,7 +26,7 @@ import numpy as np
 from ascertain.errors import LimitError
 from ascertain.evidence.census import encode_steps
 from ascertain.evidence.even import EvenEvidence
-from ascertain.evidence.evidence import MAX_WITNESSES, AbstractFlipEvidence, Doubts, FlipEvidence, Step
+from ascertain.evidence.evidence import MAX_WITNESSES, AbstractFlipEvidence, Doubts, FlipEvidence, Step, near_candidates
 from ascertain.evidence.groups import Group, Rank, by_penalty, find_two_labels, keep_strongest, merge_groups
 from ascertain.evidence.labelling import Labelling, label_states
 from ascertain.evidence.worlds import AbstractStateWorld, Glance, cut_blocks
@@ -82,7 +82,9 @@ class BooleanWorld(AbstractStateWorld):
         self._worth_sweeping: float = KEPT
         self._witnesses = self._flips.first_witnesses()
         bank = self.evidence.bank
-        self._circle = [] if isinstance(bank, EvenBank) else [_near(bank, self._plant.num_bits)]
+        self._circle = (
+            [] if isinstance(bank, EvenBank) else [near_candidates(bank, self._plant.num_bits, REACH, MAX_CIRCLE)]
+        )
 
     @property
     def _flips(self) -> AbstractFlipEvidence:
@@ -223,25 +225,3 @@ def _make_room(num_bits: int, num_planes: int, capacity: int) -> Room:
         block=np.empty(64, dtype=np.uint64),
         listed=Listed(hypothesis, current, np.empty(capacity + 1, dtype=np.int64)),
     )
-
-
-def _near(bank: Bank, num_bits: int) -> Group:
-    """The heaviest candidates and the nearest states to them, at most so many bits away, before any reading."""
-    heaviest = [
-        state for _, state in sorted(zip(bank.shares, bank.states, strict=True), key=lambda pair: -pair[0])[:64]
-    ]
-    flips = _list_flips(num_bits, REACH)[: -(-2 * MAX_CIRCLE // max(len(heaviest), 1))]
-    near = (flips[:, np.newaxis] ^ np.array(heaviest, dtype=np.uint64)).ravel()
-    first = np.sort(np.unique(near, return_index=True)[1])[:MAX_CIRCLE]
-    states = np.sort(near[first])
-    return Group((), states, states.copy(), np.zeros(states.size, dtype=np.int64))
-
-
-@cache
-def _list_flips(num_bits: int, reach: int) -> WordArray:
-    """Every set of at most so many bits, as a word, the smaller sets first."""
-    sets: list[list[int]] = [[0]]
-    for _ in range(reach):
-        # Each set once: the bit that joins is above all others.
-        sets.append([1 << i | small for i in range(num_bits) for small in sets[-1] if small < 1 << i])
-    return np.array([word for same in sets for word in same], dtype=np.uint64)

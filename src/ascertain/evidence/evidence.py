@@ -29,6 +29,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from typing import TypeAlias, final
 
 import numpy as np
@@ -48,6 +49,8 @@ MAX_WITNESSES = 1 << 12
 """States that a world of millions looks at instead of all of them: 4,096 take microseconds at every reading."""
 NUM_HEAVIEST = 1 << 6
 """Candidates in whose neighbourhood the first witnesses are: 64 with 300 neighbours each are more than are kept."""
+FEW_FLIPS = 1 << 9
+"""Sets of bits that are always tried around a candidate: all of at most two bits, up to 30 bits."""
 StartOf: TypeAlias = Callable[[WordArray], WordArray]
 """The states that hypotheses began in."""
 
@@ -307,12 +310,7 @@ class FlipEvidence(AbstractFlipEvidence):
 
     def first_witnesses(self) -> list[Group]:
         """The heaviest candidates and the states one or two bits away from them."""
-        bank, bits = listed_bank(self.bank), range(self.plant.num_bits)
-        heaviest = sorted(zip(bank.shares, bank.states, strict=True), key=lambda pair: -pair[0])[:NUM_HEAVIEST]
-        flips = [0, *(1 << i for i in bits), *(1 << i | 1 << j for i in bits for j in range(i))]
-        near = dict.fromkeys(state ^ flip for flip in flips for _, state in heaviest)
-        states = np.array(sorted(list(near)[:MAX_WITNESSES]), dtype=np.uint64)
-        return [Group((), states, states.copy(), np.zeros(states.size, dtype=np.int64))]
+        return [near_candidates(listed_bank(self.bank), self.plant.num_bits, 2, MAX_WITNESSES)]
 
     def _scale_weights(self) -> None:
         """The weights as integers over one denominator, each that occurs once: many candidates weigh the same."""
@@ -335,6 +333,27 @@ class FlipEvidence(AbstractFlipEvidence):
             total[k] = total.get(k, 0) + number * self._shares[i]
         for k, share in total.items():
             yield share, least + k
+
+
+def near_candidates(bank: Bank, num_bits: int, reach: int, limit: int) -> Group:
+    """The heaviest candidates and the nearest states to them, at most so many bits away, before any reading."""
+    heaviest = sorted(zip(bank.shares, bank.states, strict=True), key=lambda pair: -pair[0])[:NUM_HEAVIEST]
+    enough = max(FEW_FLIPS, -(-2 * limit // max(len(heaviest), 1)))
+    flips, states = list_flips(num_bits, reach)[:enough], np.array([state for _, state in heaviest], dtype=np.uint64)
+    near = (flips[:, np.newaxis] ^ states).ravel()
+    first = np.sort(np.unique(near, return_index=True)[1])[:limit]
+    listed = np.sort(near[first])
+    return Group((), listed, listed.copy(), np.zeros(listed.size, dtype=np.int64))
+
+
+@cache
+def list_flips(num_bits: int, reach: int) -> WordArray:
+    """Every set of at most so many bits, as a word, the smaller sets first."""
+    sets: list[list[int]] = [[0]]
+    for _ in range(reach):
+        # Each set once: the bit that joins is above all others.
+        sets.append([1 << i | small for i in range(num_bits) for small in sets[-1] if small < 1 << i])
+    return np.array([word for same in sets for word in same], dtype=np.uint64)
 
 
 def least_beaten_count(terms: Sequence[tuple[int, int]], scale: int, flip: Fraction, alpha: Fraction) -> int:

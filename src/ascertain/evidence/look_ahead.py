@@ -6,8 +6,9 @@ A rival that differs in d bits and must be contradicted k times more, with q rea
 the probability that it is never beaten (`mixing.py`). A word of l commands is followed as if its readings came as the
 reference foresees, and is judged by the sum of value(q - l, k, d) over the rivals as it leaves them, relative to the
 sum before it, per unit of cost. Words are searched level by level; of each level the best go on, as many as the width
-says, which is a beam search. The first command of the best word is done, and after its reading everything is chosen
-anew. Of many rivals those that count for most are looked at: few bits away, and little contradicted.
+says, which is a beam search; towards the end, when few rivals are left, so many go on that the work stays the same. The
+first command of the best word is done, and after its reading everything is chosen anew. Of many rivals those that count
+for most are looked at: few bits away, and little contradicted.
 
 How many readings are to go is estimated: as many as it takes until fewer than AIM rivals would be left if half of them
 were contradicted at every reading, as by a random code. Where the question is about states and not all rivals are
@@ -47,6 +48,8 @@ MAX_THRESHOLD = 4 * MAX_NEEDED
 """Past so many contradictions the run has been long, on a plant that is too noisy to gain from looking ahead."""
 AIM = Fraction(1, 2)
 """Rivals that may be expected to be left at the end: with fewer than one, most often none is."""
+MOST_WORDS = 1024
+"""Of each length, however few rivals are left: beyond that the sorting takes longer than the following."""
 SPARE = 2
 """Readings that even the last rivals are given beyond those that they need: not every one of them contradicts all."""
 OVERTIME = 2
@@ -69,7 +72,7 @@ class LookAhead(AbstractRule):
     depth: int = 8
     """The length of the words that are looked at."""
     width: int = 16
-    """How many words of each length go on."""
+    """How many words of each length go on; more, up to MOST_WORDS, where fewer than `num_rivals` are left."""
     num_rivals: int = MAX_RIVALS
     """How many rivals, those that count for most, are looked at."""
     _otherwise: Separating = field(init=False, repr=False, compare=False)
@@ -113,7 +116,8 @@ class LookAhead(AbstractRule):
             to_go = max(to_go, whole - done)
         current = np.concatenate([group.current for group in rivals])
         cost = dict(zip(self.actions, self.cost, strict=True))
-        chosen = self.search(actions, [cost[a] for a in actions], reference, current, needed, to_go)
+        last = world.history[-1].action if done else None
+        chosen = self.search(actions, [cost[a] for a in actions], reference, current, needed, to_go, last)
         return self._otherwise.choose(world, allowed) if chosen is None else chosen
 
     def search(
@@ -124,25 +128,31 @@ class LookAhead(AbstractRule):
         current: WordArray,
         needed: LongArray,
         to_go: int,
+        last: Action | None = None,
     ) -> Action | None:
         """The first command of the best word that the search meets; None when no word leaves less than there is.
 
-        Rival j is in `current[j]` and must be contradicted `needed[j]` times, 1 .. MAX_NEEDED, in `to_go` readings.
+        Rival j is in `current[j]` and must be contradicted `needed[j]` times, 1 .. MAX_NEEDED, in `to_go` readings. The
+        last command is not done again where it would only take back what it did: a beam that misses the best word from
+        here may find it from there, and the other way round, and would go to and fro.
         """
         beam = _Beam(self.plant, np.array(actions, dtype=np.int32), np.array([float(c) for c in cost]))
         words = beam.start(reference, current, needed)
         depth = min(self.depth, to_go)
+        width = max(self.width, min(self.width * self.num_rivals // current.size, MOST_WORDS))
         distance = np.bitwise_count(current ^ np.uint64(reference)).astype(np.int64)
         for length in range(1, depth + 1):
             value = tabulate_values(self._spread, to_go - length, int(needed.max()))
             before = int(value[needed + 1, distance].sum())
             left, order = beam.weigh(words, value, before)
+            if length == 1 and last in actions and len(actions) > 1 and beam.is_idle_twice(words, actions.index(last)):
+                order = order[order != actions.index(last)]
             best = order[0]
             if length == depth or left[best] == 0:
                 return int(actions[words.first_of(best, len(actions))]) if left[best] < before else None
             # Words that leave the same are most likely one word in another order: one of them goes on.
             fresh = np.append(True, left[order[1:]] != left[order[:-1]])
-            words = beam.follow(words, order[fresh][: self.width])
+            words = beam.follow(words, order[fresh][:width])
         raise AssertionError("the last level returns")
 
 
@@ -199,6 +209,13 @@ class _Beam:
         # Nothing left counts as half a unit, so that its logarithm is a number.
         gain = np.rint(FINENESS * np.log(before / np.maximum(left, 0.5)) / paid).astype(np.int64).ravel()
         return left.ravel(), np.argsort(-gain, kind="stable")
+
+    def is_idle_twice(self, words: _Words, place: int) -> bool:
+        """Whether doing that command twice leaves every state where it was and contradicts no rival."""
+        pair = np.array([place])
+        after = self.follow(self.follow(words, pair), pair)
+        kept = (after.reference, words.reference), (after.current, words.current), (after.row, words.row)
+        return all(np.array_equal(x, y) for x, y in kept)
 
     def follow(self, words: _Words, pairs: LongArray) -> _Words:
         """The words that are a word of before and a command each."""

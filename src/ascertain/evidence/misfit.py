@@ -67,34 +67,45 @@ def _reaches(k: int, num_readings: int, flip: Fraction, bound: Fraction) -> bool
 class Tally:
     """G of one hypothesis under exact laws: how often each u/K came, and for each q the logarithm of its product."""
 
-    def __init__(self) -> None:
+    def __init__(self, mixture: tuple[Fraction, ...] = MIXTURE) -> None:
+        self._mixture = mixture
         self._ratios: Counter[Fraction] = Counter()
-        self._logs = [0.0] * len(MIXTURE)
+        self._logs = [0.0] * len(mixture)
 
     def add(self, ratio: Fraction, times: int = 1) -> None:
         """So many more readings whose probability, under the hypothesis, was 1/ratio of the uniform one."""
         self._ratios[ratio] += times
-        self._logs = [x + times * y for x, y in zip(self._logs, _factor_logs(ratio), strict=True)]
+        self._logs = [x + times * y for x, y in zip(self._logs, _factor_logs(ratio, self._mixture), strict=True)]
 
     def copy(self) -> Tally:
         """Another one that goes on from here."""
-        other = Tally()
+        other = Tally(self._mixture)
         other._ratios, other._logs = Counter(self._ratios), list(self._logs)
         return other
 
+    @property
+    def nats(self) -> float:
+        """The logarithm of G."""
+        return _log_sum(self._logs) - math.log(len(self._mixture))
+
+    def compare(self, bound: Fraction) -> int:
+        """The sign of G - bound."""
+        gap = self.nats - _log(bound)
+        if abs(gap) > _CLOSE:
+            return 1 if gap > 0 else -1
+        factors = ([((1 - q + q * r), times) for r, times in self._ratios.items()] for q in self._mixture)
+        total = sum((math.prod((x**n for x, n in product), start=Fraction(1)) for product in factors), Fraction(0))
+        needed = bound * len(self._mixture)
+        return (total > needed) - (total < needed)
+
     def reaches(self, bound: Fraction) -> bool:
         """Whether G >= bound."""
-        gap = _log_sum(self._logs) - _log(bound * len(MIXTURE))
-        if abs(gap) > _CLOSE:
-            return gap > 0
-        factors = ([((1 - q + q * r), times) for r, times in self._ratios.items()] for q in MIXTURE)
-        total = sum((math.prod((x**n for x, n in product), start=Fraction(1)) for product in factors), Fraction(0))
-        return total >= bound * len(MIXTURE)
+        return self.compare(bound) >= 0
 
 
 @lru_cache(maxsize=1 << 12)  # the laws of a machine are few, so that ratios repeat
-def _factor_logs(ratio: Fraction) -> tuple[float, ...]:
-    return tuple(_log(1 - q + q * ratio) for q in MIXTURE)
+def _factor_logs(ratio: Fraction, mixture: tuple[Fraction, ...]) -> tuple[float, ...]:
+    return tuple(_log(1 - q + q * ratio) for q in mixture)
 
 
 def _log_sum(logs: Sequence[float]) -> float:

@@ -13,6 +13,7 @@ errors are spread evenly.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, final
@@ -170,20 +171,13 @@ def with_losses(machine: AbstractMachine, at_most: Number, lost: Number, reads: 
         raise ModelError(f"at_most is {f} and lost {loss}; probabilities of more than 0 are needed, at_most below 1/2")
     readings = machine.readings if reads in machine.readings else (*machine.readings, reads)
     silence = readings.index(reads)
-    number: dict[Law, int] = {}
-    law = np.full_like(machine.behaviour, UNDEFINED)
-    for a in range(machine.num_actions):
-        column = machine.behaviour[:, a]
-        shown = [int(y) for y in np.unique(column[column != UNDEFINED])]
-        possible = sorted({*shown, silence})
-        for y in shown:
-            others = [z for z in possible if z != y]
-            before = {y: 1 - f, **dict.fromkeys(others, f / len(others))} if others else {y: Fraction(1)}
-            kept = {z: p * (1 - loss) for z, p in before.items() if z != silence}
-            after = make_law({**kept, silence: 1 - sum(kept.values(), Fraction(0))})
-            law[column == y, a] = number.setdefault(after, len(number))
-    skeleton: dict[str, Any] = {**machine.skeleton, "readings": readings}
-    return NoisyMachine(**skeleton, law=law, laws=tuple(number), at_most=f, lost=(silence, loss))
+
+    def lose(reading: Reading, others: list[Reading]) -> Law:
+        kept = {z: p * (1 - loss) for z, p in flip_reading(reading, others, f) if z != silence}
+        return make_law({**kept, silence: 1 - sum(kept.values(), Fraction(0))})
+
+    tables = _tabulate_laws(machine, lose, {silence})
+    return NoisyMachine(**{**machine.skeleton, "readings": readings}, **tables, at_most=f, lost=(silence, loss))
 
 
 def with_flip(machine: AbstractMachine, flip: Number) -> NoisyMachine:
@@ -197,14 +191,25 @@ def with_flip(machine: AbstractMachine, flip: Number) -> NoisyMachine:
     flip = rational_field(flip, "flip", ModelError)
     if not 0 <= flip < 1:
         raise ModelError(f"flip is {flip}; a probability in [0, 1) is needed")
+    return NoisyMachine(**machine.skeleton, **_tabulate_laws(machine, lambda y, others: flip_reading(y, others, flip)))
+
+
+def flip_reading(reading: Reading, others: Sequence[Reading], flip: Fraction) -> Law:
+    """The law of a reading that is replaced, with probability `flip`, by one of the others, uniformly, if any."""
+    share = flip / len(others) if others else Fraction(0)
+    return make_law({reading: 1 - share * len(others), **dict.fromkeys(others, share)})
+
+
+def _tabulate_laws(
+    machine: AbstractMachine, law_of: Callable[[Reading, list[Reading]], Law], also: Set[Reading] = frozenset()
+) -> dict[str, Any]:
+    """The laws by what is read without noise, and by what else its action, or any action (`also`), can give."""
     number: dict[Law, int] = {}
     law = np.full_like(machine.behaviour, UNDEFINED)
     for a in range(machine.num_actions):
         column = machine.behaviour[:, a]
-        possible = [int(y) for y in np.unique(column[column != UNDEFINED])]
-        for y in possible:
-            others = [z for z in possible if z != y]
-            share = flip / len(others) if others else Fraction(0)
-            flipped = make_law({y: 1 - share * len(others), **dict.fromkeys(others, share)})
-            law[column == y, a] = number.setdefault(flipped, len(number))
-    return NoisyMachine(**machine.skeleton, law=law, laws=tuple(number))
+        shown = [int(y) for y in np.unique(column[column != UNDEFINED])]
+        for y in shown:
+            others = sorted({*shown, *also} - {y})
+            law[column == y, a] = number.setdefault(law_of(y, others), len(number))
+    return {"law": law, "laws": tuple(number)}

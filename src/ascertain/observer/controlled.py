@@ -24,9 +24,6 @@ from ascertain.errors import TaskError
 from ascertain.evidence.evidence import Step
 from ascertain.model.abstract import AbstractModel
 from ascertain.observer.counters import Counters
-from ascertain.observer.records import FORMAT as JOURNAL
-from ascertain.observer.records import VERSION as JOURNAL_VERSION
-from ascertain.observer.records import Record
 from ascertain.observer.staged import Act, Advice, View
 from ascertain.observer.stages import Event
 from ascertain.observer.witness import see_outside
@@ -35,7 +32,6 @@ from ascertain.policy.verdict import Abstained, Certified, Verdict
 from ascertain.task.canonical import task_hash
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import Action, Reading
-from ascertain.version import __version__
 
 FORMAT = "ascertain-controller"
 """What settings in a commitment call themselves, so that they are not taken for those of a staged observer."""
@@ -62,6 +58,12 @@ class ControllerSettings(Shown):
     """The most actions; None: the policy's own."""
     limits: Mapping[Action, int] = field(default_factory=dict[Action, int])
     """How often each action may be used."""
+    policy: str = field(default=CONTROLLER, init=False)
+    """In the place of the name of a policy that collects evidence."""
+    misfit: Fraction = field(default=Fraction(0), init=False)
+    """No evidence is followed, and the risk of the policy was computed beforehand."""
+    silence: Reading | None = field(default=None, init=False)
+    """A policy follows whatever is read."""
 
     def __post_init__(self) -> None:
         if self.risk[0] > self.question.alpha:
@@ -75,27 +77,12 @@ class ControllerSettings(Shown):
         return {"wrong": wrong, "abstain": abstain, "cost": cost}
 
     @property
-    def misfit(self) -> Fraction:
-        """None: a policy follows no evidence, and its risk was computed beforehand."""
-        return Fraction(0)
-
-    @property
-    def silence(self) -> Reading | None:
-        """None: a policy follows whatever is read."""
-        return None
-
-    @property
     def model(self) -> AbstractModel:
         return self.question.model
 
     @property
     def alpha(self) -> Fraction:
         return self.question.alpha
-
-    @property
-    def policy(self) -> str:
-        """In the place of the name of a policy that collects evidence."""
-        return CONTROLLER
 
     def settings_data(self) -> dict[str, Any]:
         """The settings as plain data, with the whole policy; the question by its hash."""
@@ -111,18 +98,6 @@ class ControllerSettings(Shown):
             "controller": dict(self.data),
         }
 
-    def commitment(self) -> Record:
-        """What is fixed before the first fresh reading."""
-        return {
-            "record": "commitment",
-            "format": JOURNAL,
-            "version": JOURNAL_VERSION,
-            "task_sha256": task_hash(self.question),
-            "settings": self.settings_data(),
-            "bank": None,
-            "made_by": f"ascertain {__version__}",
-        }
-
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -134,24 +109,14 @@ class ControlledObserver(Shown):
     transcript: tuple[Step, ...] = ()
     counters: Counters = field(default_factory=Counters)
     verdict: Verdict | None = None
+    stage: str = field(default=CONTROLLER, init=False)
+    """There is one, which is never changed."""
+    events: tuple[Event, ...] = field(default=(), init=False)
+    acceptance: None = field(default=None, init=False)
+    """No evidence stands behind an answer; the policy does."""
 
     def shown(self) -> Mapping[str, object]:
         return {"stage": self.stage, "actions": self.counters.actions, "verdict": self.verdict}
-
-    @property
-    def stage(self) -> str:
-        """There is one."""
-        return CONTROLLER
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """No stage is ever changed."""
-        return ()
-
-    @property
-    def acceptance(self) -> None:
-        """No evidence stands behind an answer; the policy does."""
-        return None
 
     def listing(self) -> Listing:
         """Every step."""

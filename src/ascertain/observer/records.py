@@ -7,12 +7,14 @@ order without another head. `docs/certificate-format.md` says what each record h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
+from ascertain.model.abstract import AbstractModel
+from ascertain.observer.abstract import AbstractSettings
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stages import Event, scaled_bank
 from ascertain.policy.verdict import Certified, NoneOfThese, Verdict
@@ -46,7 +48,7 @@ def hash_records(records: Iterable[Mapping[str, Any]]) -> str:
     return reduce(hash_record, records, START)
 
 
-def commitment_record(settings: ObserverSettings, make_bank: Callable[[], Bank | EvenBank] | None) -> Record:
+def commitment_record(settings: AbstractSettings, make_bank: Callable[[], Bank | EvenBank] | None = None) -> Record:
     """What is fixed before the first fresh reading; together they determine the bank, which need not exist yet.
 
     A callable that compiles a bank says with `bank_data()` what determines it: the operation by its hash, the compiler
@@ -61,6 +63,18 @@ def commitment_record(settings: ObserverSettings, make_bank: Callable[[], Bank |
         "settings": settings.settings_data(),
         "bank": None if make_bank is None else {"kind": "other"} if describe is None else describe(),
         "made_by": f"ascertain {__version__}",
+    }
+
+
+def plant_record(identity: str | None, address: str, model: AbstractModel, time: str) -> Record:
+    """Which plant is met, and when; with the names of what is sent and read, which other records have by number."""
+    return {
+        "record": "plant",
+        "identity": identity,
+        "address": address,
+        "time": time,
+        "actions": list(model.actions),
+        "readings": list(model.readings),
     }
 
 
@@ -85,6 +99,18 @@ def verdict_record(verdict: Verdict, cause: Cause | None = None, ran: bool = Fal
     how = "none of these" if isinstance(verdict, NoneOfThese) else "abstained"
     record = {"record": "verdict", "verdict": how, "label": None, "reason": verdict.reason}
     return {**record, **({} if cause is None else {"cause": cause}), **({"ran": True} if ran else {})}
+
+
+def run_header(records: Sequence[Mapping[str, Any]]) -> Record:
+    """The plant that a run was made on and the times of its beginning and end; None what the records do not say."""
+    met = [record for record in records if record["record"] == "plant"]
+    ended = records[-1].get("time") if records and records[-1]["record"] in ("verdict", "end") else None
+    return {
+        "identity": met[-1]["identity"] if met else None,
+        "address": met[-1]["address"] if met else None,
+        "began": met[0]["time"] if met else None,
+        "ended": ended,
+    }
 
 
 def bank_data(bank: Bank | EvenBank) -> list[list[Any]] | str:

@@ -346,7 +346,7 @@ def _bound_plant(question: PlantTask, limits: SearchLimits) -> Bounds:
     except LimitError:
         if question.about != "start":
             raise
-        pairwise, capacity = bound_by_one_reading(question), bound_by_capacity(question).value
+        pairwise, capacity = bound_by_one_reading(question), bound_by_capacity(question)
         return Bounds(question, lower={"pairwise": pairwise, "capacity": capacity}, best=max(pairwise, capacity))
     hardest = None if factors is None else explain_factors(question, factors)
     found = bound_both_sides(question, limits=limits)

@@ -23,6 +23,7 @@ METHODS = {
     "prices": "prices",
     "openings": "openings",
     "lower": "deterministic",
+    "shares": "deterministic",
 }
 """By claim, the lower bound that it proves, as outputs name it."""
 
@@ -116,7 +117,7 @@ def _prove_prices(found: TwoSidedBounds, quotient: Quotient) -> dict[str, Any] |
 
 def _prove_openings(found: TwoSidedBounds, quotient: Quotient) -> dict[str, Any] | None:
     if found.branching is None:
-        return None
+        raise LimitError("it uses that hypotheses are exchangeable")
     return openings_claim(
         quotient, found.alpha, found.beta, prove_openings(quotient.reduced, found.alpha, found.beta, found.branching)
     )

@@ -15,28 +15,34 @@ from secrets import token_hex
 from typing import Any, final
 
 from ascertain.certificate.claims.conforms import conforms_claim
-from ascertain.certificate.claims.none_of_these import none_of_these_claim
+from ascertain.certificate.claims.none_of_these import none_of_these_claim, with_plant
 from ascertain.certificate.claims.sampled import sampled_claim
 from ascertain.certificate.write import write_certificate
-from ascertain.conformance.plan import AbstractPlan, CompletePlan, SamplePlan
-from ascertain.conformance.pose import pose_conformance
+from ascertain.conformance.plan import AbstractPlan
+from ascertain.conformance.sample import Sample, plan_sample
 from ascertain.conformance.specification import Specification, Word, specify
-from ascertain.conformance.suite import plan_suite
+from ascertain.conformance.suite import Suite, plan_suite
 from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import FileError, TaskError, find_name
 from ascertain.live.conduct import Conducted, Steps, conduct
+from ascertain.live.deadline import Deadline, as_deadline
+from ascertain.live.faults import FaultPolicy
 from ascertain.live.journal import Journal
-from ascertain.live.recorder import Notebook
+from ascertain.live.recorder import Notebook, check_same_plant
 from ascertain.model.files import NotAModel, read_listed
+from ascertain.observer.records import run_header
 from ascertain.pipeline.certify import certify
 from ascertain.plant.abstract import AbstractPlant, as_plant, check_identity
 from ascertain.policy.verdict import Abstained, Certified, NoneOfThese
+from ascertain.problem.conformance import as_conformable, check_answers, find_reset, pose_conformance
 from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import read_any_problem
 from ascertain.rational import rational_field
 from ascertain.task.canonical import fraction_text, task_hash
+from ascertain.task.hypotheses import starts_explaining
+from ascertain.task.log import LogRecord
 from ascertain.task.task import Task
-from ascertain.types import Action, Plant, Progress
+from ascertain.types import Action, Plant, Progress, State
 from ascertain.version import __version__
 
 CONFIDENCE = Fraction(19, 20)
@@ -51,16 +57,19 @@ class Conformed(Shown):
     task: Task
     plan: AbstractPlan
     hypothesis: int
+    reset: Action
     verdict: Certified | NoneOfThese | Abstained | None = None
     """None where nothing was run."""
     steps: Steps = ()
     """What was done and read, what came before included."""
+    before: Steps = ()
+    """What of that came before the words of the plan."""
     conducted: Conducted | None = None
     plant: str | None = None
     certificate: str | None = None
     """What the checker says of the certificate; None where none was written."""
-    claims: tuple[Mapping[str, Any], ...] = ()
-    """What the certificate holds."""
+    header: Mapping[str, Any] | None = None
+    """The plant's identity and address, and when the run began and ended."""
 
     def shown(self) -> Mapping[str, object]:
         return {"verdict": self.verdict, "words": len(self.plan.words), "cost": self.plan.cost, "plant": self.plant}
@@ -72,6 +81,36 @@ class Conformed(Shown):
     def statement(self) -> str | None:
         """What is known now, with what confidence and about what; None without a conforming run."""
         return self.plan.statement if isinstance(self.verdict, Certified) else None
+
+    @property
+    def price(self) -> str:
+        """What the plan costs, in a sentence."""
+        plan, size = self.plan, len(self.plan.words)
+        floor = "" if plan.floor is None else f"; no suite with these access words costs less than {plan.floor}"
+        return f"{size} words, {plan.num_actions} actions and {size} resets, cost {plan.cost}{floor}"
+
+    @property
+    def cost(self) -> Fraction:
+        """Of the words that were run."""
+        runs = () if self.conducted is None else self.conducted.runs
+        actions = self.task.model.actions
+        return sum((self.task.cost[actions.index(step[0])] for run in runs for step in run), Fraction(0))
+
+    @property
+    def claim(self) -> dict[str, Any] | None:
+        """What the run shows, as a claim of a certificate; None where it shows nothing."""
+        if isinstance(self.verdict, NoneOfThese):
+            return with_plant(none_of_these_claim(self.task, self.steps), self.header)
+        if not isinstance(self.verdict, Certified):
+            return None
+        if isinstance(self.plan, Suite):
+            return with_plant(conforms_claim(self.plan, self.hypothesis, self.reset, self.steps), self.header)
+        assert isinstance(self.plan, Sample)
+        # What came before the first reset is a run of its own, if it began where a reset leads.
+        resets = sum(action == self.task.model.actions[self.reset] for action, _ in self.before)
+        first = resets + (int(self.task.state[self.hypothesis]) == self.plan.spec.start)
+        claim = sampled_claim(self.plan, self.hypothesis, self.reset, self.steps, first)
+        return with_plant(claim, self.header)
 
     @property
     def exit_code(self) -> int:
@@ -95,13 +134,14 @@ class Conformed(Shown):
                 "actions": plan.num_actions,
                 "resets": len(plan.words),
                 "cost": fraction_text(plan.cost),
-                "floor": fraction_text(plan.suite.floor)
-                if isinstance(plan, CompletePlan) and plan.suite.floor
-                else None,
+                "floor": fraction_text(plan.floor) if plan.floor else None,
             },
-            "done": None if self.conducted is None else {"words": len(self.conducted.runs), "steps": len(self.steps)},
+            "done": None
+            if self.conducted is None
+            else {"words": len(self.conducted.runs), "steps": len(self.steps), "cost": fraction_text(self.cost)},
             "faults": [] if self.conducted is None else [str(fault) for fault in self.conducted.faults],
             "plant": self.plant,
+            **({} if self.header is None else self.header),
             "certificate": self.certificate,
         }
 
@@ -124,6 +164,7 @@ def conform(
     timeout: float = 10.0,
     retries: int = 2,
     identity: str | None = None,
+    deadline: float | Deadline | None = None,
     ask: Callable[[str], str] = input,
     announce: Callable[[Conformed], None] | None = None,
     progress: Progress | None = None,
@@ -139,15 +180,20 @@ def conform(
 
     With a `journal` the run outlives a crash, and `resume` goes on with the first word that is not recorded. `seed`
     draws a sample again; by default it is new each time and is recorded before the first action. `announce` is shown
-    the plan before the first action.
+    the plan before the first action. After `deadline` seconds no further word is begun, and the run abstains.
     """
     if (complete is None) == (sample is None):
-        raise TaskError("say how: complete=K for a complete suite, or sample=N for N words that are drawn")
-    task = _pose(question, reset, reset_cost) if isinstance(question, str | Path) else question
-    h = _choose(task, hypothesis)
-    home = find_name(reset, task.model.actions, "reset", "an action of the model", TaskError)
+        raise TaskError(
+            "say how, by one of the two: --complete K for a complete suite (complete=K in Python), or --sample N for N "
+            "words that are drawn (sample=N)"
+        )
+    task = as_conformable(_pose(question, reset, reset_cost) if isinstance(question, str | Path) else question)
+    h = _choose(task, hypothesis, before)
+    home = find_reset(task, reset)
+    check_answers(task, home, [int(task.label[h])])
     spec = _specify(task, h, home)
-    known = _observed(spec, home, before)
+    known = _observed(spec, home, before, int(task.state[h]))
+    limit = as_deadline(deadline)
     if resume and (journal is None or not Path(journal).exists()):
         raise FileError(f"{journal}: there is no such journal to resume; leave --resume out to begin one")
     with ExitStack() as stack:
@@ -155,13 +201,15 @@ def conform(
         if recorder.records and not resume:
             raise FileError(f"{journal}: this journal has begun already; add --resume to go on with it")
         plan = _plan(spec, complete, sample, seed or _recorded_seed(recorder), confidence, known)
-        planned = Conformed(task, plan, h)
+        planned = Conformed(task, plan, h, home, before=tuple(before))
         if plant is None:
             return planned
         if announce is not None:
             announce(planned)
         device = as_plant(_open(plant, task, timeout, ask, stack))
         check_identity(device, identity)
+        met = recorder.records[1] if len(recorder.records) > 1 else None
+        check_same_plant(met if met is not None and met["record"] == "plant" else None, device, identity)
         conducted = conduct(
             device,
             spec,
@@ -169,17 +217,27 @@ def conform(
             plan.words,
             recorder=recorder,
             commitment=_commit(task, h, home, plan),
-            retries=retries,
+            policy=FaultPolicy(retries),
+            deadline=limit,
             progress=progress,
         )
+        header = run_header(recorder.records)
     steps = (*before, *(step for run in conducted.runs for step in run))
-    verdict = _judge(task, h, conducted, steps)
-    found = Conformed(task, plan, h, verdict, steps, conducted, device.name)
-    claim = None if certificate is None else _claim(found, home, before)
+    verdict = _judge(task, h, conducted, steps, len(plan.words), limit)
+    found = replace(planned, verdict=verdict, steps=steps, conducted=conducted, plant=device.name, header=header)
+    claim = None if certificate is None else found.claim
     if certificate is None or claim is None:
         return found
     write_certificate(certificate, task, [claim])
-    return replace(found, certificate=str(certify(task, [claim])[1]), claims=(claim,))
+    return replace(found, certificate=str(certify(task, [claim])[1]))
+
+
+def read_method(text: str) -> dict[str, int]:
+    """How to check conformance, of a text: "complete:K" or "sample:N"."""
+    name, _, number = text.partition(":")
+    if name not in ("complete", "sample") or not number.isdecimal() or len(number) > 9 or text == "sample:0":
+        raise TaskError(f'--conform: {text[:40]!r} is not understood; write "complete:K" or "sample:N", as complete:0')
+    return {name: int(number)}
 
 
 def _pose(file: str | Path, reset: str, reset_cost: Fraction | int | str) -> Task:
@@ -190,30 +248,35 @@ def _pose(file: str | Path, reset: str, reset_cost: Fraction | int | str) -> Tas
         return read_any_problem(file, problem.text).task
 
 
-def _choose(task: Task, label: str | None) -> int:
-    """The hypothesis that is to be confirmed: the first with this label."""
-    if label is None:
-        if len(set(task.label.tolist())) > 1:
-            raise TaskError(f"the question has {len(task.labels)} labels; say which one is to be confirmed")
-        return 0
-    wanted = find_name(label, task.labels, "hypothesis", "a label of the question", TaskError)
-    return task.label.tolist().index(wanted)
+def _choose(task: Task, label: str | None, before: Sequence[tuple[str, str]]) -> int:
+    """The hypothesis that is to be confirmed: the first with this label that can have shown what came before."""
+    left = find_explaining(task, before)
+    if task.about == "start" and label is not None:
+        wanted = find_name(label, task.labels, "--label", "a label of the question", TaskError)
+        left = [h for h in left if task.label[h] == wanted]
+    elif task.about == "start" and len(set(task.label.tolist())) > 1:
+        few = ", ".join(task.labels[:8]) + (", ..." if len(task.labels) > 8 else "")
+        raise TaskError(
+            f"the question has {len(task.labels)} labels ({few}); say which one is to be confirmed with --label "
+            "(hypothesis in Python)"
+        )
+    if not left:
+        raise TaskError(
+            f"no hypothesis {'' if label is None else f'with the label {label!r} '}explains what came before"
+        )
+    return left[0]
 
 
 def _specify(task: Task, h: int, home: Action) -> Specification:
-    start = int(task.state[h])
-    if int(task.model.successor[start, home]) != start:
-        raise TaskError(
-            f"the reset {task.model.actions[home]!r} does not lead back to {task.model.states[start]!r}, so that words "
-            "cannot be compared from there; name another with --reset"
-        )
+    """What the plant must be equivalent to, if it is this hypothesis."""
     actions = [a for a in task.actions if a != home]
     costs = {a: task.cost[a] for a in actions}
+    start = int(task.model.successor[task.state[h], home])
     return specify(task.model, start, actions, cost=costs, reset_cost=task.cost[home])
 
 
-def _observed(spec: Specification, home: Action, before: Sequence[tuple[str, str]]) -> tuple[Word, ...]:
-    """The words that came before, from reset to reset."""
+def _observed(spec: Specification, home: Action, before: Sequence[tuple[str, str]], begun: State) -> tuple[Word, ...]:
+    """The words that came before, from reset to reset; those before the first one, if they began where it leads."""
     number = {spec.model.actions[a]: i for i, a in enumerate(spec.actions)}
     words: list[list[int]] = [[]]
     for action, _ in before:
@@ -221,7 +284,7 @@ def _observed(spec: Specification, home: Action, before: Sequence[tuple[str, str
             words.append([])
         else:
             words[-1].append(number[action])
-    return tuple(tuple(word) for word in words if word)
+    return tuple(tuple(word) for word in words[begun != spec.start :] if word)
 
 
 def _plan(
@@ -235,9 +298,9 @@ def _plan(
     if complete is not None:
         if complete < 0:
             raise TaskError(f"complete: {complete} extra states; a number from 0 on is needed")
-        return CompletePlan(plan_suite(spec, complete, observed=observed))
+        return plan_suite(spec, complete, observed=observed)
     assert sample is not None
-    return SamplePlan(spec, seed, sample, rational_field(confidence, "confidence", TaskError))
+    return plan_sample(spec, seed, sample, rational_field(confidence, "confidence", TaskError))
 
 
 def _recorded_seed(recorder: Journal | Notebook) -> str:
@@ -270,37 +333,24 @@ def _commit(task: Task, h: int, home: Action, plan: AbstractPlan) -> dict[str, A
     }
 
 
-def _judge(task: Task, h: int, conducted: Conducted, steps: Steps) -> Certified | NoneOfThese | Abstained:
+def _judge(
+    task: Task, h: int, conducted: Conducted, steps: Steps, num_words: int, deadline: Deadline
+) -> Certified | NoneOfThese | Abstained:
     if conducted.unstable is not None:
         word = " ".join(action for action, _ in conducted.unstable)
         return Abstained(f"the plant does not repeat itself: {word!r} read differently the second time")
+    if not conducted.disagrees and len(conducted.runs) < num_words:
+        return Abstained(f"{deadline.reason}; {len(conducted.runs)} of {num_words} words agreed by then")
     if not conducted.disagrees:
         return Certified(task.labels[int(task.label[h])])
-    left = explained_by(task, steps)
+    left = find_explaining(task, steps)
     if left:
-        return Abstained(f"it is not the model, and {left[0]!r} still explains all readings")
+        name = task.labels[int(task.label[left[0]])]
+        return Abstained(f"it is not the model, and {name!r} still explains all readings")
     return NoneOfThese(conducted.runs[-1])
 
 
-def explained_by(task: Task, steps: Steps) -> list[str]:
-    """The labels of the hypotheses that can have shown these steps."""
-    model, left = task.model, {h: int(s) for h, s in enumerate(task.state)}
-    for action, reading in steps:
-        a = model.actions.index(action)
-        y = model.readings.index(reading) if reading in model.readings else None
-        left = {h: model.next_state(s, a) for h, s in left.items() if y is not None and y in model.reading_law(s, a)}
-    return sorted({task.labels[int(task.label[h])] for h in left})
-
-
-def _claim(found: Conformed, home: Action, before: Sequence[tuple[str, str]]) -> dict[str, Any] | None:
-    """What the run shows; None where it shows nothing."""
-    task, plan, h, steps = found.task, found.plan, found.hypothesis, found.steps
-    if isinstance(found.verdict, NoneOfThese):
-        return none_of_these_claim(task, steps)
-    if not isinstance(found.verdict, Certified):
-        return None
-    if isinstance(plan, CompletePlan):
-        return conforms_claim(plan, h, home, steps)
-    assert isinstance(plan, SamplePlan)
-    first = 1 + sum(action == task.model.actions[home] for action, _ in before)
-    return sampled_claim(plan, h, home, steps, first)
+def find_explaining(task: Task, steps: Sequence[tuple[str, str]]) -> list[int]:
+    """The hypotheses that can have shown these steps, in order."""
+    records = [LogRecord(number, action, reading) for number, (action, reading) in enumerate(steps, start=1)]
+    return starts_explaining(task.model, task.state, records, "step")

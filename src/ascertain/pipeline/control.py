@@ -6,11 +6,13 @@ policy named, or chosen by default -> policy file, journal, or search -> its ris
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from threading import Lock
 from typing import Any, cast, final
 
 from ascertain.certificate.claims.within_risk import within_risk_claim
@@ -20,9 +22,11 @@ from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.bound import choose_question, require_exact_laws, round_decimals_up
 from ascertain.pipeline.simulate import list_questions
 from ascertain.planning.exported import Controller, as_table, export_policy, listed
-from ascertain.planning.in_time import find_in_time
+from ascertain.planning.limits import DEFAULT_LIMITS
+from ascertain.planning.minimax import GOOD_RATIO
 from ascertain.planning.policy_file import read_policy
 from ascertain.planning.policy_forms import parse_controller, policy_data
+from ascertain.planning.two_sided import bound_both_sides
 from ascertain.policy.automaton import PolicyTable
 from ascertain.policy.plain import numbered_data
 from ascertain.problem.observer import find_limits
@@ -105,6 +109,25 @@ def choose_control(
     return found
 
 
+@final
+class SharedPlan:
+    """What `choose_control` chooses for several runs of one problem, with the same options: once for each alpha."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._chosen: dict[str, Control | None] = {}
+
+    def choose(self, problem: Problem, policy: str | Path | None, **words: Any) -> Control | None:
+        """As `choose_control`; a run that is resumed follows what its journal says."""
+        if words.get("recorded") is not None:
+            return choose_control(problem, policy, **words)
+        alpha = str(words.get("alpha"))
+        with self._lock:
+            if alpha not in self._chosen:
+                self._chosen[alpha] = choose_control(problem, policy, **words)
+            return self._chosen[alpha]
+
+
 def is_path(policy: str | Path) -> bool:
     """Whether a policy is given as a file: anything with a suffix or a slash."""
     return isinstance(policy, Path) or bool(Path(policy).suffix) or "/" in policy or os.sep in policy
@@ -138,9 +161,13 @@ def _find(
             "policy is that sure; set [risk] alpha and beta"
         )
     tell(f"looking for a certified policy for up to {seconds:g} s")
-    for found in find_in_time(question, seconds):
+    limits = replace(DEFAULT_LIMITS, until=time.monotonic() + seconds, enough=GOOD_RATIO)
+    found = bound_both_sides(question, limits=limits)
+    if found.stopped_by == "interrupt":
+        raise KeyboardInterrupt
+    for cost, policy, risk in found.policies:
         with suppress(LimitError):  # too large to be listed: the next one is dearer, and may be smaller
-            return _control(problem, export_policy(question, found.policy), budget, found.risk)
+            return _control(problem, export_policy(question, policy), budget, (*risk, cost))
     return None
 
 

@@ -15,18 +15,22 @@ from ascertain.drawing.shown import Shown
 from ascertain.errors import FileError, TaskError
 from ascertain.model import Model
 from ascertain.model.files import read_listed
+from ascertain.model.files.fuzzer_folder import read_folder
 from ascertain.pipeline.settle import Settled, settle
+from ascertain.policy.decision_graph import draw_decision_graph
 from ascertain.policy.evaluate import cost_by_hypothesis
-from ascertain.quotients.fingerprint import pose_fingerprint
+from ascertain.problem.fingerprint import pose_fingerprint
 from ascertain.rational import Number, rational_field
 from ascertain.search.exact import Prove, SearchProgress
 from ascertain.search.solution import Objective
 from ascertain.task.hypotheses import starts_explaining
 from ascertain.task.log import read_log
 from ascertain.task.task import Task
+from ascertain.writing import write_whole
 
 Machines: TypeAlias = Mapping[str, Model] | Sequence[str | Path]
-"""Machines by name, or the files that they are read from and named after."""
+"""Machines by name, or the files that they are read from and named after; a folder stands for the models in it, in the
+layout of protocol-state-fuzzer."""
 
 
 @final
@@ -49,6 +53,16 @@ class Fingerprinted(Shown):
     def html(self) -> str:
         policy = self.settled.policy
         return super().html() + ("" if policy is None else policy.html())
+
+    def write_decision_graph(self, path: str | Path) -> None:
+        """Write the experiment as the decision graph of protocol-state-fuzzer (.dot)."""
+        if self.settled.policy is None:
+            raise FileError(f"{path}: no experiment was found that could be written")
+        try:
+            text = draw_decision_graph(self.settled.task, self.settled.policy, self.classes)
+        except FileError as reason:
+            raise FileError(f"{path}: {reason}") from None
+        write_whole(path, text.encode())
 
     def facts(self) -> dict[str, Any]:
         """The result as plain data, which is what `fingerprint --json` prints."""
@@ -119,8 +133,12 @@ def pose_machines(
 
 
 def _read(files: Sequence[str | Path]) -> dict[str, Model]:
-    paths = [Path(file) for file in files]
-    machines = {path.stem: read_listed(path) for path in paths}
-    if len(machines) < len(paths):
-        raise FileError("two files have the same name; rename one, as machines are called after their files")
+    machines: dict[str, Model] = {}
+    for path in map(Path, files):
+        for name, machine in (read_folder(path) if path.is_dir() else {path.stem: read_listed(path)}).items():
+            if name in machines:
+                raise FileError(
+                    f"{path}: there are two models {name!r}; rename one, as machines are called after their files"
+                )
+            machines[name] = machine
     return machines

@@ -1,13 +1,14 @@
 """Observe: an experiment on a live plant, until the question is settled at the stated risk or it has to abstain.
 
-problem -> settings of the observer -> commitment -> plant -> session -> verdict -> certificate -> check
+problem -> settings of the observer -> commitment -> plant -> session -> verdict -> conformance -> certificate -> check
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from hashlib import sha256
@@ -19,7 +20,7 @@ from ascertain.bank.calibration_file import Calibration
 from ascertain.bank.operation import Operation
 from ascertain.bank.shells import KeptShells
 from ascertain.certificate.claims.followed import followed_claim
-from ascertain.certificate.claims.none_of_these import none_of_these_claim
+from ascertain.certificate.claims.none_of_these import none_of_these_claim, with_plant
 from ascertain.certificate.claims.run import run_claim
 from ascertain.certificate.write import write_certificate
 from ascertain.drawing.shown import Listing, Shown
@@ -27,27 +28,30 @@ from ascertain.errors import FileError, LimitError, PlantFault, TaskError, did_y
 from ascertain.live.deadline import Deadline, as_deadline
 from ascertain.live.faults import FaultPolicy, Heard, fault_kind
 from ascertain.live.journal import Journal
-from ascertain.live.recorder import Notebook
+from ascertain.live.recorder import Notebook, check_same_plant
 from ascertain.live.resume import Resumed, begin_controlled, begin_run, committed_misfit, committed_probing
 from ascertain.live.session import Run, resume_plant, run_session
 from ascertain.live.speculation import SpeculativeBank
 from ascertain.observer.abstract import AbstractObserver
 from ascertain.observer.banks import OperationBank
 from ascertain.observer.pricing import PolicyChoice
-from ascertain.observer.records import Record, verdict_record
+from ascertain.observer.records import Record, run_header, verdict_record
 from ascertain.observer.settings import POLICIES, PolicyName
 from ascertain.observer.staged import View
 from ascertain.observer.witness import LOST
 from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.certify import certify
 from ascertain.pipeline.cheap_bound import bound_cheaply
-from ascertain.pipeline.control import CERTIFIED, PLAN_TIME, Control, choose_control, prove_control
+from ascertain.pipeline.checked_answer import RESET, pose_check
+from ascertain.pipeline.conform import Conformed
+from ascertain.pipeline.control import CERTIFIED, PLAN_TIME, Control, SharedPlan, prove_control
 from ascertain.pipeline.risk import RunRisk
 from ascertain.pipeline.run_page import RunStory, describe_run
 from ascertain.plant.abstract import AbstractPlant, as_plant, check_identity
 from ascertain.plant.replayed import ReplayedPlant
 from ascertain.plant.simulated import SimulatedPlant
-from ascertain.policy.verdict import Abstained, Certified, NoneOfThese
+from ascertain.policy.verdict import Abstained, Certified, NoneOfThese, Verdict
+from ascertain.problem.hosts import Host
 from ascertain.problem.observer import pose_observer, price_policies
 from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import Problem, as_problem
@@ -56,10 +60,13 @@ from ascertain.quotients.supports import find_uncertain_pair
 from ascertain.report.page import check_page, write_page
 from ascertain.task.canonical import fraction_text
 from ascertain.task.question import AbstractQuestion
-from ascertain.types import Plant
+from ascertain.types import Plant, Progress
 
 MAX_OBSTRUCTED = 200
 """States of a question that is looked through for obstruction before a run: more would delay the first action."""
+
+IF_ONE = "if it is one of the models"
+"""What stands beside an answer that nothing has checked."""
 
 NO_PLANT = "--plant PLANT is needed: only a dry run and a journal that has ended do without one"
 """Said before anything is done, or when the journal has been read."""
@@ -106,23 +113,39 @@ class Observed(Shown):
     """What the risk file says after the run, and the share that the run took; None without one."""
     choice: PolicyChoice | None = None
     """What the policy was chosen by, where computation is priced and no policy is named."""
+    conformed: Conformed | None = None
+    """What became of the conformance run; None where none was asked for, or nothing was answered."""
+    header: Mapping[str, Any] = field(default_factory=lambda: run_header(()))
+    """The plant's identity and address, and when the run began and ended; None what was not recorded."""
 
     def shown(self) -> Mapping[str, object]:
         truth = {"truth": self.truth, "right": self.right, "certificate": self.certificate}
-        return {**self.run.shown(), "plant": self.plant, **truth}
+        return {**self.run.shown(), "verdict": self.verdict, "plant": self.plant, **truth}
 
     def listing(self) -> Listing:
         return self.run.listing()
 
     @property
+    def verdict(self) -> Verdict | None:
+        """The answer; where a conformance run contradicts it or leaves it open, what that came to."""
+        if self.conformed is None or isinstance(self.conformed.verdict, Certified):
+            return self.run.verdict
+        return self.conformed.verdict
+
+    @property
     def is_certified(self) -> bool:
         """Whether the question was answered."""
-        return isinstance(self.run.verdict, Certified)
+        return isinstance(self.verdict, Certified)
+
+    @property
+    def assumed(self) -> str | None:
+        """What an answer rests on and nothing has checked; None where conformance says more, or nothing is answered."""
+        return IF_ONE if self.conformed is None and self.is_certified else None
 
     @property
     def exit_code(self) -> int:
         """Of the verb: 0 certified, 1 none of these, 3 abstained, 4 because of the plant."""
-        if isinstance(self.run.verdict, NoneOfThese):
+        if isinstance(self.verdict, NoneOfThese):
             return 1
         return 0 if self.is_certified else 4 if self.run.plant_failed else 3
 
@@ -138,14 +161,16 @@ class Observed(Shown):
 
     def facts(self) -> dict[str, Any]:
         """The run as plain data, which is what `observe --json` prints."""
-        run, observer, verdict = self.run, self.run.observer, self.run.verdict
+        run, observer, verdict = self.run, self.run.observer, self.verdict
         model, counters, acceptance = observer.settings.model, observer.counters, observer.acceptance
-        current = None if acceptance is None else acceptance.current
+        # A conformance run has moved the plant.
+        current = None if acceptance is None or self.conformed is not None else acceptance.current
         return {
             "verdict": None if verdict is None else verdict_record(verdict)["verdict"],
             "label": verdict.label if isinstance(verdict, Certified) else None,
             "reason": None if verdict is None or isinstance(verdict, Certified) else verdict.reason,
             "witness": [list(step) for step in verdict.witness] if isinstance(verdict, NoneOfThese) else None,
+            "assumed": self.assumed,
             "cause": run.cause,
             "current_state": None if current is None else model.name_state(current),
             "readings": counters.readings,
@@ -160,11 +185,16 @@ class Observed(Shown):
             "events": [asdict(event) for event in observer.events],
             "transcript": [list(step) for step in self.transcript],
             "counters": {key: value for key, value in asdict(counters).items() if key != "cost"},
-            "faults": [{"kind": fault_kind(fault), "text": str(fault)} for fault in run.faults],
+            "faults": [
+                {"kind": fault_kind(fault), "text": str(fault), "at": at, "outcome": outcome}
+                for fault, (at, outcome) in zip(run.faults, run.met, strict=True)
+            ],
             "plant_failed": run.plant_failed,
             "next_action": run.next_action,
             "plant": self.plant,
+            **self.header,
             **({} if self.truth is None else {"truth": self.truth, "right": self.right}),
+            "conformance": None if self.conformed is None else self.conformed.facts(),
             "certificate": self.certificate,
             **({} if self.generalised_cost is None else {"generalised_cost": fraction_text(self.generalised_cost)}),
             **({} if self.risk_file is None else {"risk_file": dict(self.risk_file)}),
@@ -202,6 +232,11 @@ def observe(
     total_alpha: Fraction | int | str | None = None,
     risk_schedule: str | None = None,
     report: str | Path | None = None,
+    conform_by: str | None = None,
+    reset: str = RESET,
+    progress: Progress | None = None,
+    host: Host | None = None,
+    plans: SharedPlan | None = None,
 ) -> Observed:
     """Run the experiment that settles the problem on a plant, and answer or abstain.
 
@@ -231,8 +266,15 @@ def observe(
     With a `risk_file` the run takes its alpha from a total risk that many runs share (`live/risk_file.py`), and is
     refused when too little is left; `total_alpha` and `risk_schedule` ("equal:N", "geometric:R") begin one.
 
+    In a fleet (`observe_fleet`) the text of the plant is filled in by what is known of the `host`, and `plans` keeps
+    the policy that is found, for all hosts.
+
     The run is told on a page in the file `report` (HTML; the extra `plots`). The page of a journal can be drawn later,
     with `resume`: if its run has ended nothing is sent, and otherwise `dry_run` sends nothing.
+
+    An answer holds if the plant is one of the hypotheses. With `conform_by`, "complete:K" or "sample:N", words that
+    begin with the action `reset` check that after the answer (`conform`): for a plant without noise, in the journal
+    FILE.conformance beside the `journal`, within the same `deadline`; `progress` counts the words.
     """
     if report is not None:
         check_page(report)
@@ -245,13 +287,14 @@ def observe(
     if risk_file is None and (total_alpha is not None or risk_schedule is not None):
         raise TaskError("--total-alpha and --risk-schedule need --risk-file FILE, which keeps what is spent")
     posed = as_problem(problem)
+    check = pose_check(conform_by, posed, reset, approve, journal, resume)
     shared = None if risk_file is None else RunRisk(risk_file, total_alpha, risk_schedule, alpha, journal)
     limit = as_deadline(posed.observe.deadline if deadline is None else deadline)
     with ExitStack() as stack:
         resumed = stack.enter_context(Journal(journal)) if resume and journal is not None else None
         if shared is not None:
             alpha = stack.enter_context(shared.taken(posed.question, resumed, dry_run=dry_run))
-        control = choose_control(
+        control = (plans or SharedPlan()).choose(
             posed,
             policy,
             alpha=alpha,
@@ -299,19 +342,25 @@ def observe(
         recorder = resumed or Notebook()
         if journal is not None and not (resume or dry_run):
             recorder = stack.enter_context(Journal(journal))
-        begun = begin(recorder, resume=resume, deadline=limit)
+        begun = begin(recorder, resume=resume, after_fault=plant is not None, deadline=limit)
+        if begun.remark is not None:
+            note(f"the run has ended with a fault of the plant and does not go on: {begun.remark}; begin another one")
         if limit.is_over and begun.observer.verdict is None:
             begun = begun.out_of_time(limit)
         if background is not None and not dry_run and begun.may_fall_back:
             background.begin()
         device = None
-        if not dry_run and begun.meets_plant:
+        checked_before = check is not None and not begun.meets_plant and check.is_over(begun.observer.verdict, journal)
+        if checked_before and not dry_run:  # so that a plant that has gone since does not cost what is known of it
+            device = _stand_in(begun.plant)
+        elif not dry_run and (begun.meets_plant or check is not None):
             if plant is None:
                 raise TaskError(NO_PLANT)
             try:
                 if isinstance(plant, str):
                     patience = min(timeout, limit.left or timeout)
-                    plant = open_plant(plant, posed, timeout=patience, run=_name_run(recorder), ask=ask)
+                    name = name_run(None if journal is None or not begun.meets_plant else Path(journal), begun.attempt)
+                    plant = open_plant(plant, posed, timeout=patience, run=name, ask=ask, host=host)
                     stack.callback(plant.close)
                 device = _greet(as_plant(plant), begun, identity)
             except PlantFault:
@@ -328,6 +377,8 @@ def observe(
             pending=begun.pending,
             recorded_events=begun.recorded_events,
             cause=begun.cause,
+            recovery=begun.recovery if begun.meets_plant else None,
+            name_plant=device is not None and begun.names_plant,
             approve=approve,
             dry_run=dry_run,
             watch=None if watch is None or device is None else lambda seen, heard: watch(_look(seen, heard)),
@@ -337,13 +388,18 @@ def observe(
         if shared is not None and not dry_run:
             shared.end(run.verdict, note)
         records, question = recorder.records, run.observer.settings.question
+        truth, right = _compare(run, device if begun.meets_plant else None)
+        conformed = None
+        if check is not None and device is not None and isinstance(run.verdict, Certified):
+            patience = {"retries": 0 if strict else retries, "deadline": limit}
+            conformed = check.run(run, device, journal, resume, note, **patience, progress=progress)
     # A page tells what the checker says also where nothing is written.
-    claim = None if certificate is None and report is None else _try_claim(run, records, control, note)
-    checked = None if claim is None else str(certify(question, [claim])[1])
-    written = certificate if claim is not None else None
-    if written is not None and claim is not None:
-        write_certificate(written, question, [claim])
-    truth, right = _compare(run, device)
+    certify_it = certificate is not None or report is not None
+    claims = _list_claims(run, records, control, conformed, note) if certify_it else ()
+    checked = str(certify(question, claims)[1]) if claims else None
+    written = certificate if claims else None
+    if written is not None:
+        write_certificate(written, question, claims)
     priced = run.observer.counters.generalised_cost(**posed.prices) if posed.prices else None
     if priced is not None and choice is not None:
         priced += choice.model_steps * posed.prices.get("model_step", 0)
@@ -362,6 +418,7 @@ def observe(
             journal=None if journal is None else Path(journal),
             certificate=None if written is None else Path(written),
             risk_file=risk,
+            conformed=conformed,
         )
         write_page(report, describe_run(story))
     return Observed(
@@ -373,9 +430,11 @@ def observe(
         kept,
         priced,
         control,
-        () if claim is None else (claim,),
+        claims,
         risk,
         choice,
+        conformed,
+        run_header(records),
     )
 
 
@@ -407,14 +466,27 @@ def _list_warnings(question: AbstractQuestion) -> list[str]:
 def _greet(plant: AbstractPlant, begun: Resumed, identity: str | None) -> AbstractPlant:
     """The plant, known to be the one meant, and told of what went before."""
     check_identity(plant, identity)
-    if begun.commitment is None:
-        resume_plant(plant, begun.observer)
+    check_same_plant(begun.plant, plant, identity)
+    if begun.commitment is None and begun.meets_plant and not begun.recovers:
+        resume_plant(plant, begun.observer, begun.steps_before)
     return plant
 
 
-def _name_run(recorder: Journal | Notebook) -> str:
-    """What a plant that remembers runs is told: the same again when a journal is resumed."""
-    return sha256(str(recorder.path).encode()).hexdigest()[:16] if isinstance(recorder, Journal) else token_hex(8)
+def _stand_in(met: Record | None) -> AbstractPlant:
+    """In the place of a plant that nothing is sent to: named as it was, or not at all."""
+    plant = ReplayedPlant((), "nothing is sent")
+    if met is not None:
+        plant.name = met["identity"] or met["address"] or plant.name
+        plant.identity, plant.address = met["identity"], met["address"]
+    return plant
+
+
+def name_run(journal: Path | None, attempt: int = 0) -> str:
+    """What a plant that remembers runs is told: the same again when a journal is resumed, unless it has failed."""
+    if journal is None:
+        return token_hex(8)
+    name = os.path.abspath(journal) + (f" {attempt}" if attempt else "")
+    return sha256(name.encode()).hexdigest()[:16]
 
 
 def _look(observer: AbstractObserver, heard: Heard | None) -> Moment:
@@ -439,16 +511,23 @@ def _compare(run: Run, plant: AbstractPlant | None) -> tuple[str | None, bool | 
     return question.name_start(plant.start), right
 
 
-def _try_claim(run: Run, records: Sequence[Record], control: Control | None, note: Tell) -> Record | None:
-    """What an answer claims; where there is nothing to certify, `note` hears why."""
-    try:
-        claim = _claim(run, records, control)
-    except LimitError as reason:
-        note(f"no certificate is written: {reason}")
-        return None
-    if claim is None:
+def _list_claims(
+    run: Run, records: Sequence[Record], control: Control | None, conformed: Conformed | None, note: Tell
+) -> tuple[Record, ...]:
+    """What an answer and its conformance claim; where there is nothing to certify, `note` hears why."""
+    tested = () if conformed is None else (conformed.claim,)
+    if conformed is not None and not isinstance(conformed.verdict, Certified):
+        # That it is none of these contradicts the answer, which was right only if it is one of them.
+        found = [claim for claim in tested if claim is not None]
+    else:
+        try:
+            found = [claim for claim in (_claim(run, records, control), *tested) if claim is not None]
+        except LimitError as reason:
+            note(f"no certificate is written: {reason}")
+            return ()
+    if not found:
         note("no certificate is written: only an answer is certified")
-    return claim
+    return tuple(found)
 
 
 def _claim(run: Run, records: Sequence[Record], control: Control | None) -> Record | None:
@@ -460,7 +539,10 @@ def _claim(run: Run, records: Sequence[Record], control: Control | None) -> Reco
         witness = run.verdict.witness
         if question.model.listed is None or question.model.deterministic is None or LOST in dict(witness).values():
             raise LimitError("what shows that it is none of these needs listed states and every reading")
-        return none_of_these_claim(question, witness)
+        header = run_header(records)
+        if sum(record["record"] == "plant" for record in records) > 1:
+            raise LimitError("what shows that it is none of these needs a run without a fault of the plant")
+        return with_plant(none_of_these_claim(question, witness), header)
     if control is None:
         return run_claim(question, acceptance, records)
     return followed_claim(question, prove_control(control), run.observer.transcript, records)

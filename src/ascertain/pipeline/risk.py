@@ -12,7 +12,7 @@ from typing import Any, final
 
 from ascertain.errors import AscertainError, FileError, TaskError
 from ascertain.live.journal import Journal
-from ascertain.live.risk_file import RiskFile, RiskShare, end_share, preview_share, return_share, take_share
+from ascertain.live.risk_file import ABSTAINED, RiskFile, RiskShare, end_share, preview_share, return_share, take_share
 from ascertain.policy.verdict import Certified, NoneOfThese, Verdict
 from ascertain.rational import rational_field
 from ascertain.task.canonical import task_hash
@@ -82,8 +82,8 @@ class RunRisk:
         if verdict is None or self._share is None:
             return
         try:
-            ended = "none of these" if isinstance(verdict, NoneOfThese) else "abstained"
-            outcome = f"certified: {verdict.label}" if isinstance(verdict, Certified) else f"{ended}: {verdict.reason}"
+            begins = "none of these: " if isinstance(verdict, NoneOfThese) else ABSTAINED
+            outcome = f"certified: {verdict.label}" if isinstance(verdict, Certified) else f"{begins}{verdict.reason}"
             self._file = end_share(self.path, self._share.number, outcome)
         except AscertainError as reason:
             note(f"the outcome of the run is not recorded in its risk file: {reason}")

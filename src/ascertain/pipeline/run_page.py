@@ -14,10 +14,11 @@ from ascertain.evidence.evidence import Step
 from ascertain.live.faults import ActionOutcome, fault_kind
 from ascertain.live.session import Run
 from ascertain.observer.controlled import CONTROLLER
-from ascertain.observer.records import START, hash_record, hash_records
+from ascertain.observer.records import START, hash_record, hash_records, run_header
 from ascertain.observer.staged import View
 from ascertain.observer.stages import SwitchReason
-from ascertain.policy.verdict import Certified, NoneOfThese
+from ascertain.pipeline.conform import Conformed
+from ascertain.policy.verdict import Abstained, Certified, NoneOfThese
 from ascertain.report.record import Figure, Page, Section, Series
 from ascertain.report.tables import Cell, Table, show, show_ratio
 
@@ -83,6 +84,8 @@ class RunStory:
     certificate: Path | None = None
     """Where the certificate was written; None where it was only checked."""
     risk_file: Mapping[str, Any] | None = None
+    conformed: Conformed | None = None
+    """Of an answer that was checked: what became of that."""
 
 
 def describe_run(story: RunStory) -> Page:
@@ -92,13 +95,14 @@ def describe_run(story: RunStory) -> Page:
     return Page(
         title=f"A run on {story.problem}",
         answer=_answer(story),
-        good=isinstance(story.run.verdict, Certified),
+        good=isinstance(story.run.verdict, Certified) and (story.conformed is None or story.conformed.exit_code == 0),
         sections=(
             _asked(story),
             _evidence(story, history),
             _done(story, history),
             _faults(story, history),
             _cost(story),
+            *(() if story.conformed is None else (_conformance(story.conformed),)),
             _certificate(story),
         ),
         origin=origin,
@@ -114,6 +118,10 @@ def _answer(story: RunStory) -> str:
     if not isinstance(verdict, Certified):
         ended = "None of these" if isinstance(verdict, NoneOfThese) else "Abstained"
         return f"{ended}: {verdict.reason} ({spent})."
+    tested = None if story.conformed is None else story.conformed.verdict
+    if isinstance(tested, NoneOfThese | Abstained):
+        ended = "None of these" if isinstance(tested, NoneOfThese) else "Abstained"
+        return f"{ended}: {tested.reason}. The experiment had taken it for {verdict.label} ({spent})."
     alpha = observer.settings.alpha
     risk = f"with a risk of at most {show_ratio(alpha)}" if alpha else "with certainty, if the model is right"
     return f"Certified: {verdict.label}, {risk} ({spent})."
@@ -139,6 +147,7 @@ def _asked(story: RunStory) -> Section:
             if name in SETTINGS and fact
         ),
         ("plant", story.plant or "not asked: the page was drawn from the records"),
+        *((key, value) for key, value in run_header(story.records).items() if value is not None),
     ]
     if story.truth is not None:
         rows.append(("true of this simulated plant", story.truth))
@@ -151,7 +160,7 @@ def _asked(story: RunStory) -> Section:
     actions = [(model.actions[a], question.cost[a]) for a in question.actions]
     tables = [Table("settings", "The question and the settings", ("", ""), tuple(rows))]
     if len(actions) <= MOST_ROWS:
-        tables.append(Table("actions", "The actions that may be used", ("action", "cost"), tuple(actions)))
+        tables.append(Table("actions", "The actions and what they cost", ("action", "cost"), tuple(actions)))
     return Section("asked", "What was asked", tables=tuple(tables))
 
 
@@ -223,6 +232,8 @@ def _stages(story: RunStory) -> str:
     observer = story.run.observer
     switches = [event for event in observer.events if event.actions]
     if not switches:
+        if observer.stage == "fallback":
+            return "All hypotheses were compared from the first action on."
         return f"The run had one stage, {observer.stage}."
     told = [f"after {_count(event.actions, 'action')} the {event.stage} began: {WHY[event.why]}" for event in switches]
     return f"{'; '.join(told).replace('after', 'After', 1)}."
@@ -289,6 +300,20 @@ def _cost(story: RunStory) -> Section:
     return Section("cost", "Cost", tuple(sentences))
 
 
+def _conformance(conformed: Conformed) -> Section:
+    """Whether the plant is what the answer names at all."""
+    sentences = [f"The plan: {conformed.price}."]
+    if conformed.statement is not None:
+        sentences.append(f"All words agreed, so that {conformed.statement}.")
+    elif isinstance(conformed.verdict, Abstained):
+        sentences.append(f"Undecided: {conformed.verdict.reason}.")
+    if not isinstance(conformed.verdict, NoneOfThese):
+        return Section("conformance", "Conformance: is it this machine at all?", tuple(sentences))
+    sentences.append(f"It is none of the hypotheses: {conformed.verdict.reason}.")
+    table = Table("witness", "The word that shows it", ("action", "reading"), conformed.verdict.witness)
+    return Section("conformance", "Conformance: is it this machine at all?", tuple(sentences), (table,))
+
+
 def _certificate(story: RunStory) -> Section:
     rows: list[tuple[Cell, ...]] = []
     if story.checked is not None:
@@ -317,9 +342,9 @@ def _certificate(story: RunStory) -> Section:
 def _assumptions(story: RunStory) -> tuple[tuple[Cell, ...], ...]:
     """Those of `docs/guarantees.md` that concern this run."""
     settings, steps = story.run.observer.settings, story.run.observer.transcript
-    found = [
-        ("The plant is one of the hypotheses, and moves and reads as the model says", "nothing is guaranteed"),
-    ]
+    found = [("The plant is one of the hypotheses, and moves and reads as the model says", "nothing is guaranteed")]
+    if story.conformed is not None and story.conformed.statement is not None:
+        found = [("The plant is deterministic, and a reset leads it to one state", "conformance shows nothing")]
     if settings.model.is_noisy:
         found.append(
             (

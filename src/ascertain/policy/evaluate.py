@@ -118,12 +118,14 @@ def cost_by_hypothesis(task: Task, policy: Automaton) -> list[Fraction]:
     if not task.model.is_exact:
         raise TaskError("walks are certain only on machines without noise; this task is on a noisy one")
     successor, output = task.model.successor, task.model.behaviour
+    price, scale = task.integer_costs()
+    prices: list[int] = price.tolist()
     costs: list[Fraction] = []
     for start in task.state.tolist():
-        s, node, cost = int(start), policy.start(), Fraction(0)
+        s, node, cost = int(start), policy.start(), 0
         while (a := policy.action[node]) != NOWHERE:
-            cost += task.cost[a]
+            cost += prices[a]
             node = policy.children[node][int(output[s, a])]
             s = int(successor[s, a])
-        costs.append(cost)
+        costs.append(Fraction(cost, scale))
     return costs

@@ -9,7 +9,7 @@ after their parents every walk ends, and the policy is an `Automaton`; else it i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast, final
 
@@ -21,43 +21,44 @@ from ascertain.task.task import Task
 
 def named_policy_data(task: Task, policy: AbstractNodes) -> dict[str, Any]:
     """The policy by the names of the task."""
-    return {"nodes": [_node_data(task, policy, v) for v in range(policy.size)]}
+    return {"nodes": named_nodes(policy, task.model.actions, task.model.readings, task.labels)}
 
 
-def _node_data(task: Task, policy: AbstractNodes, v: int) -> dict[str, Any]:
-    if policy.action[v] == NOWHERE:
-        return {"answer": None if policy.label[v] == NOWHERE else task.labels[policy.label[v]]}
-    following = {task.model.readings[y]: child for y, child in sorted(policy.children[v].items())}
-    return {"action": task.model.actions[policy.action[v]], "next": following}
+def named_nodes(
+    policy: AbstractNodes, actions: Sequence[Any], readings: Sequence[str], labels: Sequence[Any]
+) -> list[dict[str, Any]]:
+    """The nodes by what their actions, readings and labels are called; an answer of None abstains."""
+    return [
+        {"action": actions[asked], "next": {readings[y]: child for y, child in sorted(after.items())}}
+        if asked != NOWHERE
+        else {"answer": None if said == NOWHERE else labels[said]}
+        for asked, said, after in zip(policy.action, policy.label, policy.children, strict=True)
+    ]
 
 
-def node_data(table: AbstractNodes, v: int) -> dict[str, Any]:
-    """One node of a policy by number; an answer of None abstains."""
+def numbered_data(table: AbstractNodes) -> dict[str, Any]:
+    """The policy by number, as certificates and journals have it; an answer of None abstains."""
+    return {"nodes": [_number_node(table, v) for v in range(table.size)]}
+
+
+def _number_node(table: AbstractNodes, v: int) -> dict[str, Any]:
     if table.action[v] != NOWHERE:
         return {"ask": int(table.action[v]), "next": {str(y): int(child) for y, child in table.children[v].items()}}
     return {"answer": None if table.label[v] == NOWHERE else int(table.label[v])}
 
 
-def numbered_data(table: AbstractNodes) -> dict[str, Any]:
-    """The policy by number, as certificates and journals have it."""
-    return {"nodes": [node_data(table, v) for v in range(table.size)]}
-
-
 def parse_policy(data: object, task: Task, where: str) -> Automaton | PolicyTable:
     """The policy that plain data describes by name; FileError names the node that does not fit."""
-    table = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
-    words = NodeWords(_numbers(task.model.actions), _numbers(task.model.readings), _numbers(task.labels))
-    return as_ordered(parse_nodes(table.get("nodes"), words, where)).named(task)
+    words = NodeWords(number(task.model.actions), number(task.model.readings), number(task.labels))
+    return as_ordered(parse_nodes(fields(data).get("nodes"), words, where)).named(task)
 
 
 def parse_numbered(data: object, task: Task, where: str) -> Automaton | PolicyTable:
-    """The policy that plain data describes by number, as `node_data` writes it."""
-    table = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+    """The policy that plain data describes by number, as `numbered_data` writes it."""
     model = task.model
-    counts = (model.num_actions, len(model.readings), len(task.labels))
-    actions, readings, labels = ({k: k for k in range(count)} for count in counts)
-    words = NodeWords(actions, {str(y): y for y in readings}, labels, asks="ask")
-    return as_ordered(parse_nodes(table.get("nodes"), words, where)).named(task)
+    readings = number([str(y) for y in range(len(model.readings))])
+    words = NodeWords(number(range(model.num_actions)), readings, number(range(len(task.labels))), asks="ask")
+    return as_ordered(parse_nodes(fields(data).get("nodes"), words, where)).named(task)
 
 
 def as_ordered(table: PolicyTable) -> Automaton | PolicyTable:
@@ -65,8 +66,14 @@ def as_ordered(table: PolicyTable) -> Automaton | PolicyTable:
     return Automaton(table.action, table.label, table.children, names=table.names) if table.is_ordered else table
 
 
-def _numbers(names: Sequence[str]) -> dict[Any, int]:
+def number(names: Iterable[Any]) -> dict[Any, int]:
+    """The number of each name."""
     return {name: k for k, name in enumerate(names)}
+
+
+def fields(value: object) -> dict[str, Any]:
+    """The fields of an object; none where it is none, which is then said by whoever misses them."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 @final
@@ -101,7 +108,7 @@ def parse_nodes(data: object, words: NodeWords, where: str) -> PolicyTable:
 
 
 def _parse_node(node: object, words: NodeWords, size: int, where: str) -> tuple[int, int, dict[int, int]]:
-    table = cast("dict[str, Any]", node) if isinstance(node, dict) else {}
+    table = fields(node)
     if set(table) == {"answer"}:
         label = table["answer"]
         return NOWHERE, NOWHERE if label is None else words.find("a label of the task", words.labels, label, where), {}

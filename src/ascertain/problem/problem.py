@@ -30,12 +30,13 @@ from ascertain.problem.fields import (
     read_section,
     read_value,
 )
+from ascertain.problem.pose import Log, Pattern, Reset, pose, prepare
+from ascertain.problem.pose_hidden import Beliefs, pose_hidden, read_beliefs
+from ascertain.problem.pose_plant import pose_plant
 from ascertain.problem.sections import ObserveSection, OperationSection, read_observe, read_operation
 from ascertain.problem.source import known_options, read_source
-from ascertain.task.hidden_task import Beliefs, HiddenTask, pose_hidden, read_beliefs
+from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.log import LogRecord, read_log
-from ascertain.task.plant_task import pose_plant
-from ascertain.task.pose import Log, Pattern, Reset, pose, prepare
 from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task, check_task
 

@@ -120,10 +120,6 @@ def find_obstruction(question: AbstractQuestion) -> Obstruction | None:
     return Obstruction(found.task, pair, found.reason(pair), num_pairs, number_by_appearance(group))
 
 
-find_hidden_obstruction = find_obstruction
-"""The name that `find_obstruction` had for questions about hidden models."""
-
-
 def coarsen(
     task: Task, obstruction: Obstruction | None = None, *, join: Callable[[Sequence[str]], str] = "|".join
 ) -> Task:

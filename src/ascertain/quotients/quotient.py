@@ -16,6 +16,7 @@ from typing import final, overload
 import numpy as np
 
 from ascertain.errors import TaskError
+from ascertain.interruption import look_up
 from ascertain.model import Model
 from ascertain.quotients.abstract import AbstractQuotient, Reason, first_places, list_shared, number_by_appearance
 from ascertain.quotients.hidden import HiddenQuotient, take_hidden_quotient
@@ -88,6 +89,7 @@ def _take(question: AbstractQuestion, tolerance: Fraction | None) -> AbstractQuo
         return take_hidden_quotient(question)
     task = check_task(question)
     partition = refine(task.model, seed=task.state_label, tolerance=tolerance)
+    look_up()
     of_class: LongArray = partition.block[task.state].astype(np.int64)
     hypothesis_class = number_by_appearance(of_class * len(task.labels) + task.label)
     kept = first_places(hypothesis_class)

@@ -22,6 +22,7 @@ from itertools import combinations
 import numpy as np
 
 from ascertain.errors import LimitError, ModelError
+from ascertain.interruption import look_up
 from ascertain.kernels.quotients.refinement import (
     arrange_blocks,
     hash_rows,
@@ -86,6 +87,7 @@ def refine_tables(successor: IntArray, behaviour: IntArray, seed: IntArray) -> t
     visits, poor, before = 0, 0, 0
     # Rounds may trust their hashes: a collision splits too little, never too much, and `is_stable` finds it out.
     while before < count < len(block) and poor < POOR_ROUNDS:
+        look_up()
         before = count
         block, count = rounds.split(successor, _named(block), block, exact=False)
         visits += edges
@@ -128,6 +130,7 @@ def _finish_by_halves(successor: IntArray, block: IntArray, count: int, visits: 
     progress = np.array([count, height, visits], dtype=np.int64)
     layout = (block, element, place, first, past, marked, stack, touched, splitter)
     while progress[1] > 0:
+        look_up()
         split_by_halves(start, source, num_actions, *layout, progress, SLICE)
     number = np.full(n, UNDEFINED, dtype=np.int32)
     renumber_blocks(block, number)

@@ -21,6 +21,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from ascertain.errors import LimitError, TaskError
+from ascertain.interruption import look_up
 from ascertain.kernels.quotients.obstruction import settle_at_once, settle_backwards, settle_forwards
 from ascertain.kernels.quotients.pairs import (
     INFINITE,
@@ -117,6 +118,7 @@ def measure_pairs(successor: IntArray, behaviour: IntArray, label: IntArray | No
     seed_pairs(successor, behaviour, states if label is None else label, label is not None, pairs)
     edges = 0
     while np.any(pairs.head < pairs.tail):
+        look_up()
         edges += spread_pairs(start, source, pairs, SLICE)
     return PairDistances(states, successor, behaviour, label, pairs.distance, pairs.choice, edges)
 
@@ -166,9 +168,18 @@ def list_reachable(model: Model, states: IntArray) -> IntArray:
     reached = np.zeros(model.num_states, dtype=np.bool_)
     front = np.unique(states)
     while len(front):
+        look_up()
         reached[front] = True
-        lead = np.unique(model.successor[front])
-        front = lead[(lead != UNDEFINED) & ~reached[lead]]
+        lead = model.successor[front].ravel()
+        lead = lead[lead != UNDEFINED]
+        lead = lead[~reached[lead]]
+        if len(lead) * 8 > len(reached):
+            # Marks sort many states faster than sorting does.
+            mark = np.zeros(len(reached), dtype=np.bool_)
+            mark[lead] = True
+            front = np.flatnonzero(mark)
+        else:
+            front = np.unique(lead)
     return np.flatnonzero(reached).astype(np.int32)
 
 

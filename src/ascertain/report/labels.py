@@ -21,30 +21,8 @@ DISTANCES = (5.0, 8.0, 12.0, 17.0, 23.0, 30.0, 38.0, 47.0, 57.0, 68.0, 80.0)
 ROUNDS = 3
 """How often every name chooses its place; in the figures of the studies nothing changes after the second time."""
 ANGLES = (
-    0,
-    180,
-    90,
-    270,
-    30,
-    330,
-    150,
-    210,
-    60,
-    300,
-    120,
-    240,
-    15,
-    345,
-    165,
-    195,
-    75,
-    285,
-    105,
-    255,
-    45,
-    315,
-    135,
-    225,
+    *(0, 180, 90, 270, 30, 330, 150, 210, 60, 300, 120, 240),
+    *(15, 345, 165, 195, 75, 285, 105, 255, 45, 315, 135, 225),
 )
 """In degrees, tried in this order: level with the point first, then above and below, then between."""
 

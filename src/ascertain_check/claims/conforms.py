@@ -1,9 +1,9 @@
 """The claim that a plant conforms: no machine of a fault domain but the specification shows what was observed.
 
-Let c be the specification over the actions I, A the access words, k the number `extra`, and T the tree of the observed
-runs, which agrees with c. The *fault domain* holds all complete deterministic machines over I each of whose reachable
-states is reached by a word of A followed by at most k actions. Two nodes of T are *apart* when T has a word after both
-along which their readings differ.
+Let c be the specification over the actions I, from where a reset leads on, A the access words, k the number `extra`,
+and T the tree of the observed runs, which agrees with c. The *fault domain* holds all complete deterministic machines
+over I each of whose reachable states is reached by a word of A followed by at most k actions. Two nodes of T are
+*apart* when T has a word after both along which their readings differ.
 
 *Theorem.* If T holds every word of A.I^(<=k+1), and all u in A.I^(<=k+1) and v in A.I^(<=k) that lead c into different
 states are apart, then every machine of the domain that shows T is equivalent to c.
@@ -132,5 +132,6 @@ def sentence(observed: Observed, reached: set[int | None], num_words: int, extra
     return (
         f"complete conformance: {most}every complete deterministic machine over the {len(observed.actions)} actions "
         f"whose states are all reached by one of {num_words} words and at most {extra} further actions, and that shows "
-        f"these {len(observed.runs)} runs, is equivalent to hypothesis {observed.hypothesis}"
+        f"these {len(observed.runs)} runs, is equivalent to hypothesis {observed.hypothesis} after a reset"
+        f"{observed.plant}"
     )

@@ -46,10 +46,10 @@ def check_followed(task: Task, claim: Object) -> str:
         raise Refuted("the policy may err more often than the task allows")
     records = read_records(data["records"])
     check_commitment(task, records[0], risk["policy"])
-    check_records(records, head, label, steps, task)
+    header = check_records(records, head, label, steps, task)
     check_walk(task, read_policy(task, risk["policy"], loops=True), label, steps)
     told = f"the answer {quote(label)} follows, in {len(steps)} actions, a policy that was fixed before them"
-    return f"{told}; {proved}, faults of the plant not counted"
+    return f"{told}; {proved}, faults of the plant not counted{header}"
 
 
 def check_commitment(task: Task, record: Object, policy: object) -> None:
@@ -69,14 +69,17 @@ def check_commitment(task: Task, record: Object, policy: object) -> None:
         raise Refuted("the records were committed to another policy than the one whose risk is proved")
 
 
-def check_records(records: list[Object], head: str, label: str, steps: list[Step], task: Task) -> None:
-    """The records tell this answer and these steps, and nothing of a bank."""
+def check_records(records: list[Object], head: str, label: str, steps: list[Step], task: Task) -> str:
+    """The records tell this answer and these steps, and nothing of a bank or of a fault; the plant that they name."""
     told = Told()
     tell_records(told, records, head, task.num_actions, task.num_readings)
     if told.label is None:
         raise Refuted("the records do not end with a verdict")
     if told.label != label or told.steps != steps or told.switched is not None:
         raise Refuted("the records tell another answer or another transcript")
+    if told.resets:
+        raise Refuted("the plant has failed, and the policy does not provide for that")
+    return told.header
 
 
 def check_walk(task: Task, policy: Policy, label: str, steps: list[Step]) -> None:

@@ -37,11 +37,12 @@ pairs (label, class of the state); what is proved there holds for the task. With
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 
 from ascertain_check.claim import register
-from ascertain_check.claims.quotient import Quotient, read_quotient
+from ascertain_check.claims.quotient import Quotient, read_classes
 from ascertain_check.reading import (
     Object,
     read_index,
@@ -68,7 +69,7 @@ class Row:
 def check_lower(task: Task, claim: Object) -> str:
     data = read_object(claim, "claim cost row rows block?", "the claim 'lower'")
     cost = read_bound(data["cost"], "cost")
-    quotient = read_quotient(task, data.get("block", list(range(task.num_states))))
+    quotient = read_classes(task, data)
     rows = read_rows(task, quotient, data["rows"])
     for number in range(len(rows)):
         check_row(task, quotient, rows, number)
@@ -91,16 +92,19 @@ def check_root(task: Task, quotient: Quotient, rows: list[Row], value: object, c
 
 def check_row(task: Task, quotient: Quotient, rows: list[Row], number: int) -> None:
     """Conditions 1 and 2 for one row."""
-    row, where = rows[number], f"row {number}"
-    if quotient.current is not None and any(quotient.current[c] != k for k, c in row.members):
+    for a in list_binding(task, quotient, rows[number].members, f"row {number}"):
+        check_move(quotient, rows, number, a, task.cost[a])
+
+
+def list_binding(task: Task, quotient: Quotient, members: Collection[Pair], where: str) -> list[int]:
+    """Condition 1, and the actions that condition 2 is about: those that all members allow, if no two share a state."""
+    if quotient.current is not None and any(quotient.current[c] != k for k, c in members):
         raise Refuted(f"{where} holds a pair whose label is not that of its state")
-    if len({k for k, _ in row.members}) < 2:
+    if len({k for k, _ in members}) < 2:
         raise Refuted(f"{where} is pure: it holds fewer than two labels")
-    if len({c for _, c in row.members}) < len(row.members):
-        return
-    for a, cost in enumerate(task.cost):
-        if all(quotient.successor[c][a] is not None for _, c in row.members):
-            check_move(quotient, rows, number, a, cost)
+    if len({c for _, c in members}) < len(members):
+        return []
+    return [a for a in range(task.num_actions) if all(quotient.successor[c][a] is not None for _, c in members)]
 
 
 def check_move(quotient: Quotient, rows: list[Row], number: int, a: int, cost: Fraction) -> None:
@@ -111,19 +115,20 @@ def check_move(quotient: Quotient, rows: list[Row], number: int, a: int, cost: F
     if a not in row.moves:
         raise Refuted(f"{where} says nothing of action {a}, which all its members allow")
     y, target = row.moves[a]
-    if not covers(propagate(quotient, row.members, a, y), rows[target].members):
+    left = {after for _, after in propagate(quotient, row.members, a, y)}
+    if not covers(left, rows[target].members):
         raise Refuted(f"{where}: row {target} is not covered by what is left after action {a} and reading {y}")
     if not reaches(rows[target].bound, None if row.bound is None else row.bound - cost):
         raise Refuted(f"{where}: the bound of row {target} is too low after action {a}")
 
 
-def propagate(quotient: Quotient, members: frozenset[Pair], a: int, y: int) -> set[Pair]:
-    """R_{a,y}, for an action that all members allow."""
-    result: set[Pair] = set()
+def propagate(quotient: Quotient, members: Collection[Pair], a: int, y: int) -> list[tuple[Pair, Pair]]:
+    """R_{a,y}, for an action that all members allow: each member that reads y, and what becomes of it."""
+    result: list[tuple[Pair, Pair]] = []
     for k, c in members:
         successor = quotient.successor[c][a]
         if successor is not None and quotient.behaviour[c][a] == y:
-            result.add((k if quotient.current is None else quotient.current[successor], successor))
+            result.append(((k, c), (k if quotient.current is None else quotient.current[successor], successor)))
     return result
 
 

@@ -43,8 +43,8 @@ from typing import TypeAlias
 
 from ascertain_check.claim import register
 from ascertain_check.claims.achieves import read_weights
-from ascertain_check.claims.lower import covers, reaches, read_bound
-from ascertain_check.claims.quotient import Quotient, read_quotient
+from ascertain_check.claims.lower import covers, list_binding, propagate, reaches, read_bound
+from ascertain_check.claims.quotient import Quotient, read_classes
 from ascertain_check.reading import (
     Object,
     read_index,
@@ -80,11 +80,12 @@ def check_lower_expected(task: Task, claim: Object) -> str:
     data = read_object(claim, "claim cost weights parts rows block?", "the claim 'lower-expected'")
     cost = read_rational(data["cost"], "cost")
     weights = read_weights(task, data["weights"])
-    quotient = read_quotient(task, data.get("block", list(range(task.num_states))))
+    quotient = read_classes(task, data)
     rows = read_rows(task, quotient, data["rows"])
     parts = [read_part(entry, len(rows), "parts") for entry in read_list(data["parts"], "parts")]
     for number in range(len(rows)):
-        check_row(task, quotient, rows, number)
+        for a in list_binding(task, quotient, rows[number].weights, f"row {number}"):
+            check_move(quotient, rows, number, a, task.cost[a])
     start: Weights = {}
     for (k, s), w in zip(task.hypotheses, weights, strict=True):
         add_weight(start, (k, quotient.block[s]), w)
@@ -93,40 +94,18 @@ def check_lower_expected(task: Task, claim: Object) -> str:
     return f"no policy settles the question at a mean cost of less than {cost}"
 
 
-def check_row(task: Task, quotient: Quotient, rows: list[Row], number: int) -> None:
-    """Conditions 1 and 2 for one row."""
-    row, where = rows[number], f"row {number}"
-    if quotient.current is not None and any(quotient.current[c] != k for k, c in row.weights):
-        raise Refuted(f"{where} holds a pair whose label is not that of its state")
-    if len({k for k, _ in row.weights}) < 2:
-        raise Refuted(f"{where} is pure: it holds fewer than two labels")
-    if len({c for _, c in row.weights}) < len(row.weights):
-        return
-    for a, cost in enumerate(task.cost):
-        if all(quotient.successor[c][a] is not None for _, c in row.weights):
-            check_move(quotient, rows, number, a, cost)
-
-
 def check_move(quotient: Quotient, rows: list[Row], number: int, a: int, cost: Fraction) -> None:
     """Condition 2 for one action that all members allow."""
     row, where = rows[number], f"row {number}"
     value: Fraction | None = cost * row.total
     for y, parts in row.moves.get(a, {}).items():
-        left = propagate(quotient, row.weights, a, y)
+        left: Weights = {}
+        for member, after in propagate(quotient, row.weights, a, y):
+            add_weight(left, after, row.weights[member])
         rest = sum_parts(rows, left, parts, f"{where}: what is left after action {a} and reading {y}")
         value = None if value is None or rest is None else value + rest
     if not reaches(value, row.bound):
         raise Refuted(f"{where}: its bound is more than action {a} and the parts named for it cost")
-
-
-def propagate(quotient: Quotient, weights: Weights, a: int, y: int) -> Weights:
-    """R_{a,y}, for an action that all members allow; where members meet, their weights are added."""
-    result: Weights = {}
-    for (k, c), w in weights.items():
-        successor = quotient.successor[c][a]
-        if successor is not None and quotient.behaviour[c][a] == y:
-            add_weight(result, (k if quotient.current is None else quotient.current[successor], successor), w)
-    return result
 
 
 def add_weight(weights: Weights, member: Pair, w: Fraction) -> None:

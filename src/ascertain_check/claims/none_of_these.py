@@ -6,6 +6,7 @@ The transcript begins when the hypotheses are posed. A reading that the model do
 from __future__ import annotations
 
 from ascertain_check.claim import LISTED, register
+from ascertain_check.plants import read_plant
 from ascertain_check.reading import Object, read_index, read_list, read_object, read_text
 from ascertain_check.task import Task
 from ascertain_check.verdicts import Refuted
@@ -17,7 +18,8 @@ from ascertain_check.verdicts import Refuted
     trusted="trusted, not proved: that what was done and read is recorded as it was, from the hypotheses on",
 )
 def check_none_of_these(task: Task, claim: Object) -> str:
-    data = read_object(claim, "claim transcript", "the claim 'none-of-these'")
+    data = read_object(claim, "claim transcript plant?", "the claim 'none-of-these'")
+    plant = read_plant(data)
     left = {h: state for h, (_, state) in enumerate(task.hypotheses)}
     steps = read_list(data["transcript"], "transcript")
     for item in steps:
@@ -27,7 +29,7 @@ def check_none_of_these(task: Task, claim: Object) -> str:
         left = {h: follow(task, h, s, action) for h, s in left.items() if can_read(task, s, action, reading)}
     if left:
         raise Refuted(f"hypothesis {min(left)} explains the transcript")
-    return f"none of the {len(task.hypotheses)} hypotheses can have shown these {len(steps)} readings"
+    return f"none of the {len(task.hypotheses)} hypotheses can have shown these {len(steps)} readings{plant}"
 
 
 def read_reading(task: Task, value: object) -> int | None:

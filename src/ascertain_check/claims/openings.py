@@ -38,7 +38,7 @@ from typing import TypeAlias
 from ascertain_check.claim import LISTED, register
 from ascertain_check.claims.information import read_risks
 from ascertain_check.claims.prices import Proof, Vector, check_rows, moves_of, read_proof
-from ascertain_check.claims.quotient import Quotient, read_quotient
+from ascertain_check.claims.quotient import Quotient, read_classes
 from ascertain_check.reading import Object, read_index, read_key, read_list, read_map, read_object, read_rational
 from ascertain_check.task import Task, need_exact_laws
 from ascertain_check.verdicts import Malformed, Refuted
@@ -150,7 +150,7 @@ def check_openings(task: Task, claim: Object) -> str:
     data = read_object(claim, "claim alpha beta cost proofs nodes block?", "the claim 'openings'")
     alpha, beta = read_risks(data)
     cost = read_rational(data["cost"], "cost")
-    quotient = read_quotient(task, data.get("block", list(range(task.num_states))))
+    quotient = read_classes(task, data)
     proofs = [read_proof(task, quotient, proof) for proof in read_list(data["proofs"], "proofs")]
     for proof in proofs:
         check_rows(proof)

@@ -53,7 +53,7 @@ from typing import TypeAlias
 
 from ascertain_check.claim import LISTED, register
 from ascertain_check.claims.information import read_risks, say_bound
-from ascertain_check.claims.quotient import Quotient, read_quotient
+from ascertain_check.claims.quotient import Quotient, read_classes
 from ascertain_check.reading import (
     Object,
     read_index,
@@ -161,7 +161,7 @@ def check_prices(task: Task, claim: Object) -> str:
     data = read_object(claim, "claim alpha beta cost proof row block?", "the claim 'prices'")
     alpha, beta = read_risks(data)
     cost = read_rational(data["cost"], "cost")
-    quotient = read_quotient(task, data.get("block", list(range(task.num_states))))
+    quotient = read_classes(task, data)
     proof = read_proof(task, quotient, data["proof"])
     check_rows(proof)
     start: Vector = {}

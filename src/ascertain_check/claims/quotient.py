@@ -75,6 +75,11 @@ def read_quotient(task: Task, value: object) -> Quotient:
     )
 
 
+def read_classes(task: Task, claim: Object) -> Quotient:
+    """The quotient that a claim is about; where it brings no partition, each state is a class of its own."""
+    return read_quotient(task, claim.get("block", list(range(task.num_states))))
+
+
 def check_alike(task: Task, block: list[int], s: int, t: int) -> None:
     """Two states of one class do not differ in anything that matters. Laws are compared by number: see task.py."""
     if task.behaviour[s] != task.behaviour[t]:

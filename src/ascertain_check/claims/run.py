@@ -31,6 +31,7 @@ from typing import Any
 from ascertain_check.chain import Commitment, Story, read_hash, read_story
 from ascertain_check.claim import register
 from ascertain_check.evidence import Stage, Step, common_denominator
+from ascertain_check.fault_reset import check_reset
 from ascertain_check.hidden_world import check_hidden
 from ascertain_check.listed_world import check_listed
 from ascertain_check.plant_world import check_plant
@@ -83,7 +84,8 @@ def check_run(task: Question, claim: Object) -> str:
         raise Refuted(f"by the records readings are scored from step {stage.scored_from} on")
     WORLDS[task.kind](task, label, stage, steps)
     readings = sum(step.reading is not None for step in steps[stage.scored_from :])
-    return f"the answer {quote(label)} beats every rival at risk {shares[name]}, on {readings} readings"
+    proved = f"the answer {quote(label)} beats every rival at risk {shares[name]}, on {readings} readings"
+    return proved + story.header
 
 
 def read_transcript(task: Question, value: object) -> list[Step]:
@@ -129,6 +131,8 @@ def check_story(task: Question, story: Story, label: str, steps: list[Step]) -> 
         raise Refuted("the records tell another answer or another transcript")
     if sum(not step.certain for step in steps) > commitment.max_doubts:
         raise Refuted(f"more than {commitment.max_doubts} actions may or may not have run")
+    for number in story.resets:
+        check_reset(task, steps[number].action)
     for step in steps:
         if step.action not in task.actions:
             raise Refuted(f"action {step.action} is not one that the task lets an experiment use")

@@ -45,7 +45,7 @@ def check_sampled(task: Task, claim: Object) -> str:
     return (
         f"sampled conformance to hypothesis {observed.hypothesis}: {num_words} words agreed, so that with confidence "
         f"{confidence} a word disagrees with probability at most {bound} (access word of one of {len(access)} states, "
-        f"one of {len(observed.actions)} actions, then {stop - 1} further actions in the mean)"
+        f"one of {len(observed.actions)} actions, then {stop - 1} further actions in the mean){observed.plant}"
     )
 
 

@@ -1,14 +1,14 @@
-"""`ascertain calibrate`: how many shells to keep on a testbed, and how often that is enough."""
+"""`ascertain calibrate` of a testbed: how many shells to keep there, and how often that is enough."""
 
 from __future__ import annotations
 
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from ascertain.cli.options import AsJson
+from ascertain.cli.verbs.calibrate import say_shells
 from ascertain_paper.verbs import need_paper
 
 if TYPE_CHECKING:
@@ -18,34 +18,17 @@ HEADER = ("shells", "blocks that take as many", "blocks that take as many or few
 
 
 def command(
-    settings: Annotated[
-        str, typer.Argument(metavar="SETTINGS", help='"testbed", "tuned", "small", or a settings file (TOML).')
-    ],
-    blocks: Annotated[int, typer.Option("--blocks", min=1, metavar="M", help="Blocks to calibrate on.")] = 100,
-    per_stratum: Annotated[
-        bool, typer.Option("--per-stratum", help="Also show a number of shells for every stratum by itself.")
-    ] = False,
-    place: Annotated[
-        int, typer.Option("--place", min=1, metavar="R", help="Take the R-th largest rank instead of the largest.")
-    ] = 1,
-    compiler: Annotated[
-        str, typer.Option("--compiler", help="How banks are compiled: merging, direct, direct-unmerged or exhaustive.")
-    ] = "merging",
-    workers: Annotated[
-        int, typer.Option("--workers", min=1, metavar="N", help="Processes; the result is the same for any number.")
-    ] = 1,
-    as_json: AsJson = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the calibration here, as JSON.")
-    ] = None,
+    settings: str,
+    *,
+    blocks: int,
+    per_stratum: bool,
+    place: int,
+    workers: int,
+    as_json: bool,
+    out: Path | None,
+    compiler: str = "merging",
 ) -> None:
-    """Find how many shells a bank must keep, from operations whose truth is known, with a guarantee.
-
-    The next block of operations is covered whole with probability at least M/(M+1), or (M+1-R)/(M+1). Exit code 3 when
-    a truth was no candidate at all, so that no number of shells will do.
-
-    Example:  ascertain calibrate small --blocks 20 --out calibration.json
-    """
+    """What `ascertain calibrate` does without --runs; its options are those of that verb."""
     need_paper()
     from ascertain.bank.calibration_file import write_calibration
     from ascertain.cli.show.output import print_json
@@ -68,10 +51,7 @@ def command(
         )
     if out is not None:
         write_calibration(calibration, out)
-    if as_json:
-        print_json("calibrate", calibration_facts(calibration))
-    else:
-        _print(calibration, per_stratum)
+    print_json("calibrate", calibration_facts(calibration)) if as_json else _print(calibration, per_stratum)
     if calibration.whole.shells is None:
         raise typer.Exit(3)
 
@@ -83,7 +63,7 @@ def _print(calibration: Calibration, per_stratum: bool) -> None:
     print_table(f"{calibration.settings}: shells that it takes to cover a block", _tally(calibration), HEADER)
     if per_stratum:
         table = [
-            (name, _shells(found.shells), found.coverage)
+            (name, say_shells(found.shells), found.coverage)
             for name, found in zip(calibration.strata, calibration.per_stratum, strict=True)
         ]
         print_table("by stratum", table, ("stratum", "shells", "coverage at least"))
@@ -104,8 +84,4 @@ def _tally(calibration: Calibration) -> list[tuple[str, int, int]]:
     ranks = [largest_rank(row) for row in calibration.ranks]
     ordered: list[int | None] = [*sorted({rank for rank in ranks if rank is not None}), *({None} & set(ranks))]
     counts = [ranks.count(rank) for rank in ordered]
-    return [(_shells(rank), n, total) for rank, n, total in zip(ordered, counts, accumulate(counts), strict=True)]
-
-
-def _shells(rank: int | None) -> str:
-    return "none will do" if rank is None else str(rank)
+    return [(say_shells(rank), n, total) for rank, n, total in zip(ordered, counts, accumulate(counts), strict=True)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from ascertain.errors import CertificateError
 from ascertain.policy.automaton import NOWHERE, Automaton
-from ascertain.policy.plain import node_data
+from ascertain.policy.plain import numbered_data
 
 
 def achieves_claim(cost: Fraction, policy: Automaton) -> dict[str, Any]:
@@ -31,4 +31,4 @@ def policy_data(policy: Automaton) -> dict[str, Any]:
     for v in range(policy.size):
         if policy.action[v] == policy.label[v] == NOWHERE:
             raise CertificateError(f"policy node {v} abstains; only a policy that always answers can be certified")
-    return {"nodes": [node_data(policy, v) for v in range(policy.size)]}
+    return numbered_data(policy)

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ascertain.certificate.observed import observed_data
-from ascertain.conformance.plan import CompletePlan
+from ascertain.conformance.suite import Suite
 from ascertain.types import Action
 
 
-def conforms_claim(
-    plan: CompletePlan, hypothesis: int, reset: Action, steps: Sequence[tuple[str, str]]
-) -> dict[str, Any]:
+def conforms_claim(suite: Suite, hypothesis: int, reset: Action, steps: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """`steps` holds the suite and what was observed before it, from where a reset leads on."""
-    return {"claim": "conforms", **observed_data(plan.spec, hypothesis, reset, steps), "extra": plan.suite.extra}
+    return {"claim": "conforms", **observed_data(suite.spec, hypothesis, reset, steps), "extra": suite.extra}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ascertain.task.question import AbstractQuestion
@@ -13,3 +13,11 @@ def none_of_these_claim(question: AbstractQuestion, steps: Sequence[tuple[str, s
     readings = {name: y for y, name in enumerate(question.model.readings)}
     actions = {name: a for a, name in enumerate(question.model.actions)}
     return {"claim": "none-of-these", "transcript": [[actions[a], readings.get(y, y)] for a, y in steps]}
+
+
+def with_plant(claim: Mapping[str, Any], header: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The claim with the plant that it was earned on, and when, where that was recorded.
+
+    `header` is `run_header` of the records. Claims that hold the records themselves do without.
+    """
+    return {**claim, **({} if header is None or header["ended"] is None else {"plant": dict(header)})}

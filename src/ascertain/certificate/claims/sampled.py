@@ -6,22 +6,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from ascertain.certificate.observed import observed_data
-from ascertain.conformance.plan import SamplePlan
-from ascertain.conformance.sample import STOP
+from ascertain.conformance.sample import STOP, Sample
 from ascertain.types import Action
 
 
 def sampled_claim(
-    plan: SamplePlan, hypothesis: int, reset: Action, steps: Sequence[tuple[str, str]], first: int
+    sample: Sample, hypothesis: int, reset: Action, steps: Sequence[tuple[str, str]], first: int
 ) -> dict[str, Any]:
     """`first` is the number of the run, from 0, that is the first word of the sample."""
     return {
         "claim": "sampled",
-        **observed_data(plan.spec, hypothesis, reset, steps),
-        "seed": plan.seed,
+        **observed_data(sample.spec, hypothesis, reset, steps),
+        "seed": sample.seed,
         "stop": STOP,
-        "words": plan.num_words,
+        "words": len(sample.words),
         "first": first,
-        "confidence": str(plan.confidence),
-        "bound": str(plan.bound),
+        "confidence": str(sample.confidence),
+        "bound": str(sample.bound),
     }

@@ -54,17 +54,9 @@ def command(
     Example:  ascertain calibrate problem.toml --runs runs.csv --out calibration.json
     """
     if runs is None:
+        shown: dict[str, Any] = {"per_stratum": per_stratum, "as_json": as_json}
         words: dict[str, Any] = {} if compiler is None else {"compiler": compiler}
-        _find_testbed_verb()(
-            problem,
-            blocks=blocks,
-            per_stratum=per_stratum,
-            place=place,
-            workers=workers,
-            as_json=as_json,
-            out=out,
-            **words,
-        )
+        _find_testbed_verb()(problem, blocks=blocks, place=place, workers=workers, out=out, **shown, **words)
         return
     from ascertain.cli.show.output import print_json
     from ascertain.cli.show.problems import load_problem, refuse_overwriting
@@ -98,7 +90,7 @@ def _print(found: Calibration) -> None:
 
     for name, rows in (("group", found.per_group), ("all", {"all": found.whole})):
         if rows:
-            table = [(key, _shells(each.shells), each.num_ranks, str(each.coverage)) for key, each in rows.items()]
+            table = [(key, say_shells(each.shells), each.num_ranks, str(each.coverage)) for key, each in rows.items()]
             print_table(f"{found.settings}: shells to keep", table, (name, "shells", "blocks", "coverage at least"))
     if found.whole.shells is None:
         print_line("A true end was no candidate at all: no number of shells will do, and nothing is promised.")
@@ -109,5 +101,6 @@ def _print(found: Calibration) -> None:
     )
 
 
-def _shells(number: int | None) -> str:
+def say_shells(number: int | None) -> str:
+    """How many shells to keep; None where a truth was no candidate."""
     return "none will do" if number is None else str(number)

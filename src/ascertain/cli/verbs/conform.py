@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ascertain.cli.options import AsJson, CertificateFile
+from ascertain.cli.options import (
+    AsJson,
+    CertificateFile,
+    Identity,
+    JournalFile,
+    ResetAction,
+    Resume,
+    Retries,
+    Timeout,
+)
 from ascertain.problem import list_kinds
 
 if TYPE_CHECKING:
@@ -30,7 +39,7 @@ def command(
     label: Annotated[
         str | None, typer.Option("--label", metavar="NAME", help="Which label of a problem is to be confirmed.")
     ] = None,
-    reset: Annotated[str, typer.Option("--reset", metavar="ACTION", help="Leads back to the initial state.")] = "RESET",
+    reset: ResetAction = "RESET",
     reset_cost: Annotated[
         str, typer.Option("--reset-cost", metavar="R", help="Its cost, where the model does not have it.")
     ] = "1",
@@ -40,21 +49,12 @@ def command(
     confidence: Annotated[
         str, typer.Option("--confidence", metavar="P", help="Of the bound that a sample gives.")
     ] = "19/20",
-    journal: Annotated[
-        Path | None, typer.Option("--journal", metavar="FILE", help="Keep a journal that outlives a crash.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where the journal ends.")] = False,
+    journal: JournalFile = None,
+    resume: Resume = False,
     certificate: CertificateFile = None,
-    timeout: Annotated[
-        float, typer.Option("--timeout", metavar="S", help="Seconds that the plant may take to answer.")
-    ] = 10.0,
-    retries: Annotated[
-        int,
-        typer.Option("--retries", min=0, max=1000, metavar="N", help="How often a word is begun again after a fault."),
-    ] = 2,
-    identity: Annotated[
-        str | None, typer.Option("--identity", metavar="NAME", help="Refuse a plant of another name.")
-    ] = None,
+    timeout: Timeout = 10.0,
+    retries: Retries = 2,
+    identity: Identity = None,
     as_json: AsJson = False,
 ) -> None:
     """Find out whether a plant is the model at all: run words from reset, and compare what is read.
@@ -76,18 +76,17 @@ def command(
     if plant is None and not plan_only:
         raise TaskError("--plant: name the plant, or add --plan-only to see what it would cost")
     refuse_overwriting([journal, *certificate_files(certificate)], [model])
-    how = {"complete": complete, "sample": sample, "hypothesis": label, "reset": reset, "reset_cost": reset_cost}
+    how: dict[str, Any] = {"complete": complete, "sample": sample, "hypothesis": label, "seed": seed}
+    how |= {"reset": reset, "reset_cost": reset_cost, "confidence": confidence}
     if plan_only:
-        planned = conform(model, **how, seed=seed, confidence=confidence)  # pyright: ignore[reportArgumentType]
-        print_json("conform", planned.facts()) if as_json else print_line(_plan(planned))
+        planned = conform(model, **how)
+        print_json("conform", planned.facts()) if as_json else print_line(planned.price)
         return
     with counting("words") as progress:
         found = conform(
             model,
             plant,
-            **how,  # pyright: ignore[reportArgumentType]
-            seed=seed,
-            confidence=confidence,
+            **how,
             journal=journal,
             resume=resume,
             certificate=certificate,
@@ -95,7 +94,7 @@ def command(
             retries=retries,
             identity=identity,
             ask=asking.ask,
-            announce=lambda planned: note(_plan(planned)),
+            announce=lambda planned: note(planned.price),
             progress=progress,
         )
     print_json("conform", found.facts()) if as_json else _print(found)
@@ -103,13 +102,6 @@ def command(
         note(f"{certificate}: the certificate of this run does not verify; this is a fault of ours, not of the plant")
         raise typer.Exit(5)
     raise typer.Exit(found.exit_code)
-
-
-def _plan(found: Conformed) -> str:
-    planned = found.facts()["planned"]
-    floor = "" if planned["floor"] is None else f"; no suite with these access words costs less than {planned['floor']}"
-    size = f"{planned['words']} words, {planned['actions']} actions and {planned['resets']} resets"
-    return f"{size}, cost {planned['cost']}{floor}"
 
 
 def _print(found: Conformed) -> None:
@@ -122,6 +114,6 @@ def _print(found: Conformed) -> None:
     if facts["witness"] is not None:
         print_table("what shows it", facts["witness"], ("action", "reading"))
     if facts["faults"]:
-        print_line(f"faults met and mended: {len(facts['faults'])}")
+        print_line(f"faults met and mended: {len(facts['faults'])}, the last: {facts['faults'][-1]}")
     if facts["certificate"] is not None:
         print_verdict(facts["certificate"])

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from ascertain.cli.options import AsJson, CertificateFile, Drawing, TimeLimit
+from ascertain.cli.options import (
+    AsJson,
+    CertificateFile,
+    ConformBy,
+    Drawing,
+    Hosts,
+    Identity,
+    JournalFile,
+    Parallel,
+    Resume,
+    Retries,
+    TimeLimit,
+    Timeout,
+)
 from ascertain.errors import TaskError
 from ascertain.problem import list_kinds
 
@@ -18,7 +31,10 @@ if TYPE_CHECKING:
 
 
 def command(
-    models: Annotated[list[Path], typer.Argument(help="Two or more machines, each with an initial state.")],
+    models: Annotated[
+        list[Path],
+        typer.Argument(help="Two or more machines with an initial state, or folders with NAME/learnedModel.dot."),
+    ],
     reset_cost: Annotated[
         str,
         typer.Option(
@@ -31,32 +47,31 @@ def command(
             "--transcript", metavar="LOG", help="Say which machines explain this log instead (command,reading)."
         ),
     ] = None,
-    plant: Annotated[
-        str | None, typer.Option("--plant", metavar="PLANT", help=f"Find out which it is: {list_kinds()}.")
-    ] = None,
-    conform_by: Annotated[
-        str | None,
-        typer.Option("--conform", metavar="HOW", help="Then check that it is: complete:K or sample:N words."),
-    ] = None,
+    plant: Annotated[str | None, typer.Option("--plant", metavar="PLANT", help=f"{list_kinds()}.")] = None,
+    hosts: Hosts = None,
+    parallel: Parallel = None,
+    conform_by: ConformBy = None,
     actions: Annotated[
         str | None, typer.Option("--actions", metavar="A,B,...", help="Use only these of the common actions.")
     ] = None,
     cost: Annotated[
         list[str] | None, typer.Option("--cost", metavar="ACTION=C", help="The cost of an action; may be repeated.")
     ] = None,
-    journal: Annotated[
-        Path | None, typer.Option("--journal", metavar="FILE", help="With --plant: a journal that outlives a crash.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where the journal ends.")] = False,
-    timeout: Annotated[
-        float, typer.Option("--timeout", metavar="S", help="Seconds that the plant may take to answer.")
-    ] = 10.0,
+    journal: JournalFile = None,
+    resume: Resume = False,
+    timeout: Timeout = 10.0,
+    retries: Retries = 2,
+    identity: Identity = None,
     objective: Annotated[
         Literal["worst", "expected"],
         typer.Option("--objective", help="Minimise the worst cost (and then the mean), or the mean over machines."),
     ] = "worst",
     certificate: CertificateFile = None,
     draw: Drawing = None,
+    decision_graph: Annotated[
+        Path | None,
+        typer.Option("--decision-graph", metavar="FILE.dot", help="Write the experiment for protocol-state-fuzzer."),
+    ] = None,
     time: TimeLimit = None,
     as_json: AsJson = False,
 ) -> None:
@@ -64,11 +79,12 @@ def command(
 
     Machines that nobody can tell apart form a class. A reading that no machine explains means none of these. With
     --plant the experiment is run; the answer holds if the plant is one of the machines, unless --conform checks that
-    too. Exit code 0 solved or named, 1 unsolvable or none of these, 3 undecided, 4 when the plant fails.
+    too. With --hosts many plants are named at once (docs/how-to/run-a-fleet.md). Exit code 0 solved or named, 1
+    unsolvable or none of these, 3 undecided, 4 when the plant fails; of many the worst.
 
     Example:  ascertain fingerprint alder.dot birch.dot --plant "exec:python server.py" --conform complete:0
     """
-    from ascertain.cli.show.output import print_json
+    from ascertain.cli.show.output import note, print_json
     from ascertain.cli.show.problems import refuse_overwriting
     from ascertain.cli.show.progress import announce_compilation, bounds_closing_in
     from ascertain.cli.show.solutions import NOT_PROVED, check_drawing, exit_code, save_certificate, save_drawing
@@ -76,7 +92,9 @@ def command(
     from ascertain.pipeline.fingerprint import explain_transcript, fingerprint
 
     check_drawing(draw)
-    refuse_overwriting([draw, *certificate_files(certificate)], models)
+    check_drawing(decision_graph, (".dot",))
+    files = certificate_files(certificate) if hosts is None else []
+    refuse_overwriting([draw, decision_graph, *files], models)
     announce_compilation()
     price = None if reset_cost == "none" else reset_cost
     if transcript is not None:
@@ -88,8 +106,27 @@ def command(
         "actions": None if actions is None else actions.split(","),
         "cost": _read_costs(cost or []),
     }
+    if hosts is None and parallel is not None:
+        raise TaskError("--parallel is for many plants at once; name them with --hosts")
+    if hosts is not None:
+        _identify_fleet(
+            (models, plant, hosts),
+            {
+                **chosen,
+                "conform_by": conform_by,
+                "folder": journal,
+                "resume": resume,
+                "certificates": certificate,
+                "parallel": parallel,
+                "timeout": timeout,
+                "retries": retries,
+                "identity": identity,
+            },
+            as_json,
+        )
     if plant is not None:
-        _identify(models, plant, chosen, conform_by, journal, resume, timeout, certificate, as_json)
+        chosen |= {"conform_by": conform_by, "journal": journal, "resume": resume, "certificate": certificate}
+        _identify(models, plant, {**chosen, "timeout": timeout, "retries": retries, "identity": identity}, as_json)
     if conform_by is not None or journal is not None or resume:
         raise TaskError("--conform, --journal and --resume are for a run on a plant; name it with --plant")
     with bounds_closing_in() as progress:
@@ -97,6 +134,10 @@ def command(
         found = fingerprint(models, **chosen, objective=objective, time_limit=time, progress=progress, prove=prove)
     save_certificate(certificate, found.settled, NOT_PROVED)
     save_drawing(draw, found.settled, "fingerprint")
+    if decision_graph is not None and found.settled.policy is not None:
+        found.write_decision_graph(decision_graph)
+    elif decision_graph is not None:
+        note(f"{decision_graph}: not written, as no experiment was found")
     print_json("fingerprint", found.facts()) if as_json else _print(found)
     raise typer.Exit(exit_code(found.settled))
 
@@ -112,17 +153,7 @@ def _read_costs(texts: list[str]) -> dict[str, str]:
     return costs
 
 
-def _identify(
-    models: list[Path],
-    plant: str,
-    chosen: dict[str, Any],
-    conform_by: str | None,
-    journal: Path | None,
-    resume: bool,
-    timeout: float,
-    certificate: Path | None,
-    as_json: bool,
-) -> NoReturn:
+def _identify(models: list[Path], plant: str, words: dict[str, Any], as_json: bool) -> NoReturn:
     """Name a plant, and check that it is one of the machines if that is asked for."""
     from ascertain.cli.show import asking
     from ascertain.cli.show.output import note, print_json
@@ -133,25 +164,22 @@ def _identify(
 
     quiet = find_kind(plant)[0].asks_person or not sys.stderr.isatty()
     with show_session(not quiet) as watch, counting("words") as progress:
-        found = identify(
-            models,
-            plant,
-            **chosen,
-            conform_by=conform_by,
-            journal=journal,
-            resume=resume,
-            certificate=certificate,
-            timeout=timeout,
-            ask=asking.ask,
-            watch=watch,
-            note=note,
-            progress=progress,
-        )
+        found = identify(models, plant, **words, ask=asking.ask, watch=watch, note=note, progress=progress)
     print_json("fingerprint", found.facts()) if as_json else _print_identified(found)
     raise typer.Exit(5 if found.certificate not in {None, "VERIFIED"} else found.exit_code)
 
 
+def _identify_fleet(what: tuple[Any, ...], words: dict[str, Any], as_json: bool) -> NoReturn:
+    """Name every plant of a fleet."""
+    from ascertain.cli.show.fleets import end_fleet, refuse_alone
+    from ascertain.pipeline.fleet import identify_fleet
+
+    refuse_alone(what[1], {})
+    end_fleet(identify_fleet, "fingerprint", as_json, what, words)
+
+
 def _print_identified(found: Identified) -> None:
+    from ascertain.cli.show.faults import print_faults
     from ascertain.cli.show.output import print_line, print_table, print_verdict
 
     facts = found.facts()
@@ -163,6 +191,10 @@ def _print_identified(found: Identified) -> None:
     if facts["witness"] is not None:
         print_table("what shows it", facts["witness"], ("action", "reading"))
     print_line(f"cost {facts['cost']}")
+    print_faults(facts["identification"]["faults"])
+    if found.conformed is not None and facts["conformance"]["faults"]:
+        mended = facts["conformance"]["faults"]
+        print_line(f"faults met and mended in the conformance run: {len(mended)}, the last: {mended[-1]}")
     if facts["certificate"] is not None:
         print_verdict(facts["certificate"])
 

@@ -8,7 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ascertain.cli.options import AsJson, CertificateFile, ProblemFile
+from ascertain.cli.options import (
+    AsJson,
+    CertificateFile,
+    ConformBy,
+    Hosts,
+    Identity,
+    JournalFile,
+    Parallel,
+    ProblemFile,
+    ResetAction,
+    Resume,
+    Retries,
+    Timeout,
+)
+from ascertain.errors import TaskError
 from ascertain.problem import list_kinds
 
 if TYPE_CHECKING:
@@ -17,14 +31,11 @@ if TYPE_CHECKING:
 
 def command(
     problem: ProblemFile,
-    plant: Annotated[
-        str | None,
-        typer.Option(
-            "--plant",
-            metavar="PLANT",
-            help=f"{list_kinds()}.",
-        ),
-    ] = None,
+    plant: Annotated[str | None, typer.Option("--plant", metavar="PLANT", help=f"{list_kinds()}.")] = None,
+    conform_by: ConformBy = None,
+    reset: ResetAction = "RESET",
+    hosts: Hosts = None,
+    parallel: Parallel = None,
     policy: Annotated[
         str | None,
         typer.Option(
@@ -53,24 +64,15 @@ def command(
     speculate: Annotated[
         bool, typer.Option("--speculate", help="Compile the bank while reading, in another process.")
     ] = False,
-    journal: Annotated[
-        Path | None, typer.Option("--journal", metavar="FILE", help="Keep a journal that outlives a crash.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where the journal ends.")] = False,
+    journal: JournalFile = None,
+    resume: Resume = False,
     certificate: CertificateFile = None,
-    timeout: Annotated[
-        float, typer.Option("--timeout", metavar="S", help="Seconds that the plant may take to answer.")
-    ] = 10.0,
-    retries: Annotated[
-        int,
-        typer.Option("--retries", min=0, max=1000, metavar="N", help="How often a retry-safe plant is asked again."),
-    ] = 2,
+    timeout: Timeout = 10.0,
+    retries: Retries = 2,
     strict: Annotated[
         bool, typer.Option("--strict", help="Abstain at the first missing reading or action in doubt.")
     ] = False,
-    identity: Annotated[
-        str | None, typer.Option("--identity", metavar="NAME", help="Refuse a plant of another name.")
-    ] = None,
+    identity: Identity = None,
     approve: Annotated[bool, typer.Option("--approve", help="Ask before each action is sent.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the next action and send nothing.")] = False,
     risk_file: Annotated[
@@ -91,24 +93,33 @@ def command(
 ) -> None:
     """Run the experiment on a plant until the question is settled at the stated risk, or abstain and say why.
 
-    Exit code 0 when an answer is certified, 3 when the observer abstains, 4 when it does because of the plant. A
-    session that breaks off goes on with --resume. docs/plants.md tells how to make a plant of a program.
+    An answer holds if the plant is one of the hypotheses. On a plant without noise that has a reset, --conform checks
+    that too. Exit code 0 when an answer is certified, 1 when the plant is none of these, 3 when the observer abstains,
+    4 when it does because of the plant. A session that breaks off goes on with --resume. docs/plants.md tells how to
+    make a plant of a program. With --hosts many plants are observed at once: --journal and --certificate are folders
+    then, --json prints a line for each host, and the exit code is the worst of the hosts'.
 
     Example:  ascertain observe problem.toml --plant "exec:python plant.py" --journal run.journal
     """
     from ascertain.cli.show import asking
+    from ascertain.cli.show.fleets import end_fleet, refuse_alone
     from ascertain.cli.show.output import note, print_json
     from ascertain.cli.show.panel import show_session
     from ascertain.cli.show.problems import load_problem, refuse_overwriting
+    from ascertain.cli.show.progress import counting
     from ascertain.cli.starting import restore_threads
     from ascertain.pipeline.certify import certificate_files
+    from ascertain.pipeline.fleet import observe_fleet
     from ascertain.pipeline.observe import observe
     from ascertain.problem.plants import find_kind
 
     kind, told = (None, "") if plant is None else find_kind(plant)
     posed = load_problem(problem, hidden=True)
+    if hosts is None and parallel is not None:
+        raise TaskError("--parallel is for many plants at once; name them with --hosts")
     taken = [*posed.sources, *([Path(told)] if kind is not None and kind.reads_file else [])]
-    for output in (journal, risk_file, *certificate_files(certificate), report):
+    files = (journal, *certificate_files(certificate)) if hosts is None else ()
+    for output in (*files, risk_file, report):
         if output is not None:
             refuse_overwriting([output], taken)
             taken.append(output)
@@ -124,7 +135,35 @@ def command(
         "budget": budget,
         "shells": shells,
     }
-    with show_session(sys.stderr.isatty() and not (by_person or approve)) as watch:
+    if hosts is not None:
+        alone = {"--approve": approve, "--dry-run": dry_run, "--report": report}
+        refuse_alone(plant, {word: bool(value) for word, value in alone.items()})
+        end_fleet(
+            observe_fleet,
+            "observe",
+            as_json,
+            (posed, plant, hosts),
+            {
+                **words,
+                "conform_by": conform_by,
+                "reset": reset,
+                "folder": journal,
+                "resume": resume,
+                "certificates": certificate,
+                "parallel": parallel,
+                "timeout": timeout,
+                "retries": retries,
+                "strict": strict,
+                "identity": identity,
+                "deadline": deadline,
+                "speculate": speculate,
+                "risk_file": risk_file,
+                "total_alpha": total_alpha,
+                "risk_schedule": risk_schedule,
+            },
+        )
+    watched = sys.stderr.isatty() and not (by_person or approve)
+    with show_session(watched) as watch, counting("words") as progress:
         observed = observe(
             posed,
             plant,
@@ -147,6 +186,9 @@ def command(
             total_alpha=total_alpha,
             risk_schedule=risk_schedule,
             report=report,
+            conform_by=conform_by,
+            reset=reset,
+            progress=progress,
         )
     print_json("observe", observed.facts()) if as_json else _print(observed, dry_run)
     if observed.certificate not in {None, "VERIFIED"}:
@@ -157,6 +199,7 @@ def command(
 
 
 def _print(observed: Observed, dry_run: bool) -> None:
+    from ascertain.cli.show.faults import print_faults
     from ascertain.cli.show.output import print_line, print_table, print_verdict
 
     facts = observed.facts()
@@ -164,6 +207,8 @@ def _print(observed: Observed, dry_run: bool) -> None:
         print_line(f"next action: {facts['next_action']}")
         return
     print_line(f"{facts['verdict']}: {facts['label'] if observed.is_certified else facts['reason']}")
+    if observed.conformed is not None and observed.conformed.statement is not None:
+        print_line(f"What is shown: {observed.conformed.statement}.")
     # Without noise a reading decides, and neither alpha nor the stages say anything about a run.
     settings = observed.run.observer.settings
     misfit = ("misfit",) if settings.misfit else ()
@@ -171,13 +216,18 @@ def _print(observed: Observed, dry_run: bool) -> None:
     rows = [(key, facts[key]) for key in ("readings", "actions", "cost", *chance)]
     rows += [("shells kept", str(observed.shells))] if observed.shells is not None else []
     rows += [("generalised cost", facts["generalised_cost"])] if "generalised_cost" in facts else []
-    rows += [("faults met", len(facts["faults"]))] if facts["faults"] else []
+    rows += [(key, facts[key]) for key in ("identity", "address") if facts["identity"] is not None]
+    rows += [("holds", facts["assumed"])] if facts["assumed"] is not None else []
+    if facts["conformance"] is not None:
+        done = facts["conformance"]["done"]
+        rows += [("conformance", f"{done['words']} words, cost {done['cost']}")]
     rows += [("state now (certified)", facts["current_state"])] if facts["current_state"] is not None else []
     rows += [("began as (simulated)", facts["truth"])] if "truth" in facts else []
     if observed.risk_file is not None:
         risk = observed.risk_file
         rows += [("total risk", f"{risk['total']}, of which {risk['spent']} is spent and {risk['left']} is left")]
     print_table("run", rows)
+    print_faults(facts["faults"])
     if facts["witness"] is not None:
         print_table("what shows it", facts["witness"], ("action", "reading"))
     if facts["certificate"] is not None:

@@ -20,7 +20,10 @@ def command(
     draw: Drawing = None,
     time: TimeLimit = None,
     memory: Annotated[
-        float | None, typer.Option("--memory", min=0, metavar="GB", help="Use at most so much memory for the search.")
+        float | None,
+        typer.Option(
+            "--memory", min=0, metavar="GB", help="Use at most so much memory for the search; else 3/4 of what is free."
+        ),
     ] = None,
     objective: Annotated[
         Literal["worst", "expected"],

@@ -8,7 +8,9 @@ done than the plan asked for, the plan is lost, and the separating rule goes on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import final
+from threading import Lock
+from typing import Any, final
+from weakref import finalize
 
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.kinds import make_separating
@@ -16,6 +18,7 @@ from ascertain.evidence.probing import AbstractRule
 from ascertain.evidence.worlds import AbstractWorld
 from ascertain.interruption import look_up, seconds_left
 from ascertain.observer.probing import ProbingRule
+from ascertain.policy.automaton import Automaton
 from ascertain.policy.policy import Ask
 from ascertain.search.exact import solve
 from ascertain.search.solution import Unsolvable
@@ -33,12 +36,7 @@ class PlannedProbing(AbstractRule):
     """The solver's policy for a question, if it has one; looked for when it is first asked."""
 
     def __init__(self, question: Task) -> None:
-        found = None
-        if question.num_hypotheses <= MAX_HYPOTHESES:
-            look_up()
-            found = solve(question, memory_limit=MAX_BYTES, time_limit=seconds_left(), prove="never")
-            look_up()  # a plan that time has cut short is followed by nobody, so that plans do not depend on clocks
-        self._policy = None if found is None or isinstance(found, Unsolvable) else found.policy
+        self._policy = _find_plan(question)
         self._otherwise = make_separating(question)
 
     def ask(self, steps: Sequence[Step]) -> Action | None:
@@ -56,6 +54,30 @@ class PlannedProbing(AbstractRule):
     def choose(self, world: AbstractWorld, allowed: Sequence[Action] | None = None) -> Action:
         return self._otherwise.choose(world, allowed)
 
+
+def _find_plan(question: Task) -> Automaton | None:
+    """The plan of a question, if there is one; runs that are made at once, or one after the other, share it."""
+    if question.num_hypotheses > MAX_HYPOTHESES:
+        return None
+    tables = [question.state, question.label, *([] if question.state_label is None else [question.state_label])]
+    key = (tuple(table.tobytes() for table in tables), question.about, question.cost, question.actions)
+    with _LOCK:
+        model = question.model
+        if id(model) not in _PLANS:
+            _PLANS[id(model)] = {}
+            finalize(model, _PLANS.pop, id(model))
+        kept = _PLANS[id(model)]
+        if key not in kept:
+            look_up()
+            found = solve(question, memory_limit=MAX_BYTES, time_limit=seconds_left(), prove="never")
+            look_up()  # a plan that time has cut short is followed by nobody, so that plans do not depend on clocks
+            kept[key] = None if isinstance(found, Unsolvable) else found.policy
+        return kept[key]
+
+
+_PLANS: dict[int, dict[Any, Automaton | None]] = {}
+"""By model, as long as that is there, and by what else a plan depends on: many runs of one question have one plan."""
+_LOCK = Lock()
 
 PLANNED = ProbingRule(
     "planned",

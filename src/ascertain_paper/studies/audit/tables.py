@@ -9,8 +9,10 @@ from typing import Any, final
 
 from ascertain.report.record import Figure
 from ascertain.report.tables import Table, show_ratio
+from ascertain_paper.studies.audit.bounded_noise import bounded_part
 from ascertain_paper.studies.audit.compiling import Vain
 from ascertain_paper.studies.audit.coverage import CoverageStudy
+from ascertain_paper.studies.audit.noise import ACTUAL
 from ascertain_paper.studies.audit.noise_tables import noise_part
 from ascertain_paper.studies.audit.parts import Results
 from ascertain_paper.studies.audit.rate_tables import coverage_part, vain_part
@@ -46,6 +48,7 @@ def summarise(
         vain_part(found.vain, found.watched),
         coverage_part(found.coverage),
         noise_part(found.settings, found.noise_sampled, found.noise_observed),
+        bounded_part(found.settings, ACTUAL),
     ]
     return (
         tuple(part[0] for part in parts),

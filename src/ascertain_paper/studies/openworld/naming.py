@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import TypeAlias, final
 
-from ascertain.conformance.pose import pose_conformance
 from ascertain.conformance.sample import draw_words
 from ascertain.conformance.specification import Specification, Word, specify
 from ascertain.conformance.suite import Suite, plan_suite
@@ -15,7 +14,14 @@ from ascertain.model import Model
 from ascertain.pipeline.settle import settle
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Certified
-from ascertain.quotients.fingerprint import pose_fingerprint
+from ascertain.problem.conformance import pose_conformance
+from ascertain.problem.fingerprint import pose_fingerprint
+
+WORDS = (30, 100)
+"""Sizes of samples: that of a published comparison, and one that misses what one word in twenty shows once in 170."""
+
+Samples: TypeAlias = Callable[[str], Mapping[int, Sequence[Sequence[Word]]]]
+"""By the name of a machine: for each size of a sample, the samples of all seeds."""
 
 
 @final

@@ -2,8 +2,9 @@
 
 For a population of machines (a folder of learned ones, or a family of our own): how many boxes are misnamed when only
 some of the classes are known; how many of these complete and sampled conformance expose; what that costs in actions and
-resets, beside the floor; and that no box that is known is ever called an outsider. Misnaming with complete conformance,
-or a false alarm, is an alarm of the study.
+resets, beside the floor; that no box that is known is ever called an outsider; and that a server that always answers
+the same, such as a silent one, is not certified. Misnaming with complete conformance, or a false alarm, is an alarm of
+the study.
 """
 
 from __future__ import annotations
@@ -12,16 +13,25 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from random import Random
 from typing import Any, final
 
 from ascertain.conformance.sample import bound_disagreement, draw_words
-from ascertain.conformance.specification import Specification
+from ascertain.conformance.specification import Specification, Word
 from ascertain.conformance.suite import Suite
 from ascertain.report.tables import Cell, Table
 from ascertain_paper.campaign.conditions import Conditions
+from ascertain_paper.studies.openworld.constant import (
+    certify_silence,
+    constant_table,
+    expose_constants,
+    make_constants,
+)
 from ascertain_paper.studies.openworld.machines import Population, find_population
 from ascertain_paper.studies.openworld.naming import (
+    WORDS,
+    Samples,
     exposing_share,
     first_exposing,
     name_boxes,
@@ -30,8 +40,8 @@ from ascertain_paper.studies.openworld.naming import (
 )
 from ascertain_paper.study import OpenChoice, Study
 
-DRAWS, SEEDS, WORDS = 10, 100, (30, 100)
-"""Draws of the known classes, seeds of samples, and sizes of samples: those of the published comparison and ours."""
+DRAWS, SEEDS = 10, 100
+"""Draws of the known classes, as in the published comparison, and seeds of samples."""
 CONFIDENCE = Fraction(19, 20)
 """Of the bounds that samples give."""
 PUBLISHED: dict[str, Any] = {
@@ -81,20 +91,27 @@ def study(conditions: Conditions) -> Study:
         {name: specify_machine(machine) for name, machine in population.machines.items()},
         {extra: plan_suites(population.machines, extra) for extra in extras},
     )
-    pairs = _expose_pairs(prepared, 10 if conditions.quick else SEEDS)
-    draws = _draw_known(conditions, prepared, 3 if conditions.quick else DRAWS)
-    return _summarise(conditions, prepared, pairs, draws, time.monotonic() - began)
+    seeds = 10 if conditions.quick else SEEDS
+
+    @cache
+    def samples(name: str) -> dict[int, list[list[Word]]]:
+        spec = prepared.specs[name]
+        return {n: [draw_words(spec, f"{name}:{seed}", n) for seed in range(seeds)] for n in WORDS}
+
+    pairs = _expose_pairs(prepared, samples)
+    draws = _draw_known(conditions, prepared, samples, 3 if conditions.quick else DRAWS)
+    return _summarise(conditions, prepared, pairs, draws, seeds, time.monotonic() - began)
 
 
-def _expose_pairs(prepared: Prepared, seeds: int) -> list[dict[str, Any]]:
+def _expose_pairs(prepared: Prepared, samples: Samples) -> list[dict[str, Any]]:
     """For each machine and each other that may be taken for it: what exposes the other, and how often."""
     rows: list[dict[str, Any]] = []
     for name, spec in prepared.specs.items():
-        samples = {n: [draw_words(spec, f"{name}:{seed}", n) for seed in range(seeds)] for n in WORDS}
         words = prepared.suites[0][name].words
         for other, outsider in prepared.specs.items():
             alarms = {
-                n: sum(first_exposing(w, spec, outsider) is not None for w in drawn) for n, drawn in samples.items()
+                n: sum(first_exposing(w, spec, outsider) is not None for w in drawn)
+                for n, drawn in samples(name).items()
             }
             rows.append(
                 {
@@ -108,7 +125,7 @@ def _expose_pairs(prepared: Prepared, seeds: int) -> list[dict[str, Any]]:
     return rows
 
 
-def _draw_known(conditions: Conditions, prepared: Prepared, draws: int) -> list[dict[str, Any]]:
+def _draw_known(conditions: Conditions, prepared: Prepared, samples: Samples, draws: int) -> list[dict[str, Any]]:
     """For each number of known classes: how boxes are named in the closed world, and after complete conformance."""
     names = list(prepared.population.machines)
     rows: list[dict[str, Any]] = []
@@ -119,15 +136,21 @@ def _draw_known(conditions: Conditions, prepared: Prepared, draws: int) -> list[
             if progress is not None:
                 progress(place * draws + draw, len(sizes) * draws)
             chosen = sorted(Random(f"openworld:{known}:{draw}").sample(names, known))  # noqa: S311
-            rows.append(_name_all(prepared, chosen))
+            row = _name_all(prepared, samples, chosen)
+            if known == sizes[0]:
+                row["silence_certified"] = certify_silence(
+                    {name: prepared.population.machines[name] for name in chosen}
+                )
+            rows.append(row)
     return rows
 
 
-def _name_all(prepared: Prepared, known: Sequence[str]) -> dict[str, Any]:
+def _name_all(prepared: Prepared, samples: Samples, known: Sequence[str]) -> dict[str, Any]:
     population, suites = prepared.population, prepared.suites[0]
-    named = name_boxes({name: population.machines[name] for name in known}, population.machines)
-    row: dict[str, int] = dict.fromkeys(COUNTED, 0)
-    row["known"] = len(known)
+    constants = make_constants(prepared.specs)
+    named = name_boxes({name: population.machines[name] for name in known}, {**population.machines, **constants})
+    row: dict[str, Any] = {"known": len(known), **dict.fromkeys(COUNTED, 0)}
+    row |= expose_constants(constants, named, prepared.specs, suites, samples)
     for name, boxes in population.boxes.items():
         given = named[name]
         row["actions"] += boxes * given.actions
@@ -143,7 +166,12 @@ def _name_all(prepared: Prepared, known: Sequence[str]) -> dict[str, Any]:
 
 
 def _summarise(
-    conditions: Conditions, prepared: Prepared, pairs: list[dict[str, Any]], draws: list[dict[str, Any]], seconds: float
+    conditions: Conditions,
+    prepared: Prepared,
+    pairs: list[dict[str, Any]],
+    draws: list[dict[str, Any]],
+    seeds: int,
+    seconds: float,
 ) -> Study:
     population = prepared.population
     others = [row for row in pairs if row["model"] != row["plant"]]
@@ -153,6 +181,10 @@ def _summarise(
     alarms = [f"{row['plant']} shows all of the complete suite of {row['model']}" for row in missed]
     alarms += [f"{row['model']} was called an outsider" for row in false]
     alarms += [f"{misnamed} boxes were misnamed after complete conformance"] if misnamed else []
+    left = sum(row["constants_missed"] for row in draws)
+    alarms += [f"{left} servers that always answer the same show all of a complete suite"] if left else []
+    silent = sum(row.get("silence_certified", False) for row in draws)
+    alarms += [f"the silent server was certified {silent} times where silence is no evidence"] if silent else []
     half = [row for row in draws if row["known"] == draws[0]["known"]]
     before = sum(row["misnamed"] for row in half) / len(half)
     return Study(
@@ -166,11 +198,19 @@ def _summarise(
         f"{population.num_boxes} boxes are misnamed in the mean; with complete conformance "
         f"{misnamed or 'none'} in any draw.",
         rows=(*draws, *pairs),
-        tables=(_naming_table(draws, population), _cost_table(prepared), _sample_table(others, pairs)),
+        tables=(
+            _naming_table(draws, population),
+            _cost_table(prepared),
+            _sample_table(others, pairs),
+            constant_table(draws, seeds),
+        ),
         findings=(
             f"{population.source}: {len(population.machines)} classes, {population.num_boxes} boxes.",
             f"Complete conformance without extra states exposes {len(others) - len(missed)} of {len(others)} ordered "
             "pairs of classes.",
+            f"A server that is silent whatever is done is named in {sum(row['silent_named'] for row in half)} of "
+            f"{len(half)} draws in the closed world, with complete conformance in none, and in "
+            f"{silent or 'none'} where silence is no evidence.",
         ),
         alarms=tuple(alarms),
         choices=CHOICES,
@@ -202,7 +242,7 @@ def _cost_table(prepared: Prepared) -> Table:
     boxes, rows = prepared.population.boxes, list[tuple[Cell, ...]]()
     for extra, suites in prepared.suites.items():
         actions = sum(boxes[name] * suite.num_actions for name, suite in suites.items())
-        resets = sum(boxes[name] * suite.num_resets for name, suite in suites.items())
+        resets = sum(boxes[name] * len(suite.words) for name, suite in suites.items())
         floors = [suite.floor for suite in suites.values()]
         known = all(floor is not None for floor in floors)
         floor = sum(boxes[name] * (suite.floor or 0) for name, suite in suites.items()) if known else None

@@ -17,6 +17,7 @@ from ascertain.model.build import M, complete, forbid_entering, restrict, with_r
 from ascertain.model.network import BooleanNetwork
 from ascertain.model.noisy import with_bound, with_flip, with_losses
 from ascertain.model.tables import AbstractMachine
+from ascertain.quotients.obstruction import coarsen
 from ascertain.rational import Number, rational_field
 from ascertain.task.hypotheses import StateChoice, choose_states, states_after_log, states_matching
 from ascertain.task.labels import CLASS, LabelSpec, join_labels, resolve_labels
@@ -119,11 +120,7 @@ def pose(
         state_label=number if about == "current" else None,
         **costs_and_risks(noisy, cost, default_cost, alpha, beta),
     )
-    if label != CLASS:
-        return task
-    from ascertain.quotients.obstruction import coarsen  # which knows tasks: classes are found on one that is posed
-
-    return coarsen(task, join=join_labels)
+    return coarsen(task, join=join_labels) if label == CLASS else task
 
 
 def number_labels(names: Sequence[str]) -> tuple[tuple[int, ...], tuple[str, ...]]:

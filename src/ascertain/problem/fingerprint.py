@@ -12,9 +12,9 @@ from fractions import Fraction
 from ascertain.errors import ModelError, TaskError, find_name
 from ascertain.model import Model
 from ascertain.model.union import common_actions, union
+from ascertain.problem.pose import Reset, pose
 from ascertain.quotients.obstruction import coarsen
 from ascertain.rational import Number
-from ascertain.task.pose import Reset, pose
 from ascertain.task.task import Task
 
 
@@ -51,7 +51,8 @@ def pose_fingerprint(
         label="machine",
         actions=common if actions is None else actions,
         undefined=undefined,
-        reset=None if reset_cost is None else Reset(reset_action),
+        # A model whose reset reads something of its own has it as an action.
+        reset=None if reset_cost is None or reset_action in common else Reset(reset_action),
         cost={**(cost or {}), **({} if reset_cost is None else {reset_action: reset_cost})},
     )
     return coarsen(task) if coarsened else task
