@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format slow bench docs venv clean
+.PHONY: help demo test lint format slow bench docs proofs venv clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,16 @@ bench: venv ## speed, rivals beside us in the same run
 docs: venv ## the documentation as a site, site/index.html; a broken link or a public name without a page is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+proofs: proofs/build/lower ## the theorems behind the checker, and the checker that is proved; needs Debian's coq
+	@cat proofs/build/assumptions.txt
+
+proofs/build/lower: $(wildcard proofs/*.v proofs/*.ml) proofs/_CoqProject
+	rm -rf proofs/build
+	mkdir proofs/build
+	cp proofs/*.v proofs/*.ml proofs/build
+	set -e; cd proofs/build; for file in $(filter %.v,$(file < proofs/_CoqProject)); do coqc -q -Q . Ascertain $$file; done > assumptions.txt
+	cd proofs/build && ocamlopt lower_checker.mli lower_checker.ml lower_main.ml -o lower
+
 venv: .venv/.installed ## the virtual environment alone
 
 .venv/.installed: pyproject.toml constraints.txt
@@ -42,4 +52,4 @@ venv: .venv/.installed ## the virtual environment alone
 	touch $@
 
 clean: ## remove the virtual environment and what was written
-	rm -rf .venv out site
+	rm -rf .venv out site proofs/build

@@ -1,7 +1,7 @@
 (** A checker of the claim [lower], with the proof that what it accepts is true.
 
     Claim: [lower] of docs/certificate-format.md, with [block]; a twin of src/ascertain_check/claims/lower.py, which is run beside
-    it (benchmarks/proved_checker.py). It works on lists as the files have them; that files are JSON, and numbers in
+    it (tests/test_proofs.py). It works on lists as the files have them; that files are JSON, and numbers in
     lowest terms, is left to whoever reads them.
 
     Proved: where [check] returns true, every policy that settles the question of the task costs some hypothesis at least

@@ -1,0 +1,104 @@
+"""The theorems in `proofs/`: all are proved, none assumes anything, and the checker that is proved agrees with ours."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from ascertain_check import check
+from tests.reference.proved_checker import PROOFS, Untranslatable, make_proofs, missing_tools, run_proved, translate
+from tests.test_checker_campaign import Subject, canonical_bytes, spoilt
+
+FILES = [line for line in (PROOFS / "_CoqProject").read_text().split() if line.endswith(".v")]
+TEXTS = {name: (PROOFS / name).read_text() for name in FILES}
+CLOSED = "Closed under the global context"
+needs_coq = pytest.mark.skipif(bool(missing_tools()), reason=f"not installed: {', '.join(missing_tools())}")
+
+
+def list_theorems() -> set[str]:
+    """Every theorem and corollary, with its file."""
+    return {
+        f"{name.removesuffix('.v')}.{theorem}"
+        for name, text in TEXTS.items()
+        for theorem in re.findall(r"^(?:Theorem|Corollary) (\w+)", text, re.MULTILINE)
+    }
+
+
+def list_printed() -> list[str]:
+    return re.findall(r"^Print Assumptions ([\w.]+)\.$", TEXTS["Assumptions.v"], re.MULTILINE)
+
+
+def test_every_file_of_the_folder_is_compiled() -> None:
+    assert sorted(FILES) == sorted(path.name for path in PROOFS.glob("*.v"))
+
+
+def test_no_proof_is_left_open() -> None:
+    for name, text in TEXTS.items():
+        assert not re.search(r"\b(Admitted|admit|Axiom|Axioms|Parameter|Parameters|Conjecture|Abort)\b", text), name
+
+
+def test_every_theorem_is_asked_what_it_assumes() -> None:
+    printed = list_printed()
+    assert len(printed) == len(set(printed))
+    assert set(printed) == list_theorems()
+
+
+def test_the_documented_theorems_exist() -> None:
+    format_page = (PROOFS.parent / "docs" / "certificate-format.md").read_text()
+    section = format_page.partition("## Theorems that a machine has checked")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`([A-Z]\w+\.[a-z]\w*)`", section))
+    assert len(named) >= 10
+    assert named <= list_theorems()
+
+
+def run_both(seeds: range) -> Counter[tuple[str, bool | None]]:
+    """Spoilt and honest claims `lower` of these seeds: the word of our checker, and whether the proved one accepts.
+
+    None where a case cannot even be written down for it.
+    """
+    words: list[str] = []
+    lines: list[str] = []
+    count: Counter[tuple[str, bool | None]] = Counter()
+    for seed in seeds:
+        for subject, claim in spoilt(seed):
+            if claim["claim"] != "lower":
+                continue
+            word = ask_ours(subject, claim)
+            try:
+                lines.append(translate(subject.text, claim))
+                words.append(word)
+            except Untranslatable:
+                count[word, None] += 1
+    accepted = run_proved(lines)
+    for word, accepts, line in zip(words, accepted, lines, strict=True):
+        assert accepts == (word == "VERIFIED"), f"ours: {word}, the proved checker: {accepts}, of {line}"
+        count[word, accepts] += 1
+    return count
+
+
+def ask_ours(subject: Subject, claim: dict[str, object]) -> str:
+    return check(subject.text, canonical_bytes(subject.head | {"claims": [claim]})).word
+
+
+@needs_coq
+def test_the_proofs_assume_nothing_and_the_proved_checker_agrees_with_ours() -> None:
+    assert make_proofs() == [CLOSED] * len(list_printed())
+    count = run_both(range(20))
+    assert count["VERIFIED", True] > 50
+    assert count["REFUTED", False] > 50
+    assert count["MALFORMED", False] > 0
+    assert count["VERIFIED", None] == 0
+
+
+@needs_coq
+@pytest.mark.slow
+def test_the_proved_checker_agrees_with_ours_on_a_hundred_thousand_certificates() -> None:
+    make_proofs()
+    count: Counter[tuple[str, bool | None]] = Counter()
+    seed = 2_000_000
+    while sum(n for (_, accepts), n in count.items() if accepts is not None) < 100_000:
+        count += run_both(range(seed, seed + 100))
+        seed += 100
+    print(*(f"{word} {accepts} {n}" for (word, accepts), n in sorted(count.items(), key=str)), sep="\n")
