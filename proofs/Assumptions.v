@@ -2,7 +2,8 @@
 
     Claim: all that the theorems below are about. *)
 
-From Ascertain Require Import Sums Tasks Lower LowerExpected Achieves Obstruction Conforms Evidence EvidenceModels LowerChecker.
+From Ascertain Require Import Sums Tasks Lower LowerExpected Achieves Shares Obstruction WithinRisk Conforms
+  Evidence EvidenceModels LowerChecker.
 
 Print Assumptions Sums.domination.
 Print Assumptions Tasks.solves_by_walks.
@@ -18,10 +19,16 @@ Print Assumptions Achieves.achieves.
 Print Assumptions Achieves.achieves_expected.
 Print Assumptions Achieves.optimal.
 Print Assumptions Achieves.optimal_mean.
+Print Assumptions Shares.shares_of_a_hypothesis.
+Print Assumptions Shares.shares_of_readings.
+Print Assumptions Shares.rounding.
 Print Assumptions Obstruction.no_policy_settles.
 Print Assumptions Obstruction.chances_sum_to_1.
 Print Assumptions Obstruction.right_is_at_most_wrong.
 Print Assumptions Obstruction.no_observer_within_the_risks.
+Print Assumptions WithinRisk.values_bound.
+Print Assumptions WithinRisk.risks_and_cost.
+Print Assumptions WithinRisk.controllers_end.
 Print Assumptions Conforms.conformance.
 Print Assumptions Conforms.few_states_are_in_the_domain.
 Print Assumptions Conforms.conformance_by_size.
