@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
+from random import Random
 
 import pytest
 
 from ascertain_check import check
 from tests.reference.proved_checker import PROOFS, Untranslatable, make_proofs, missing_tools, run_proved, translate
-from tests.test_checker_campaign import Subject, canonical_bytes, spoilt
+from tests.reference.spoilers import Claim
+from tests.test_checker_campaign import Subject, canonical_bytes, make_subject, random_task, spoilt, true_claims
 
 FILES = [line for line in (PROOFS / "_CoqProject").read_text().split() if line.endswith(".v")]
 TEXTS = {name: (PROOFS / name).read_text() for name in FILES}
@@ -53,8 +56,17 @@ def test_the_documented_theorems_exist() -> None:
     assert named <= list_theorems()
 
 
+def cases(seed: int) -> Iterator[tuple[Subject, Claim]]:
+    """The honest claims of a seed, and the spoilt ones."""
+    rng = Random(seed)
+    task = random_task(rng)
+    subject = make_subject(task)
+    yield from ((subject, claim) for claim in true_claims(rng, task))
+    yield from spoilt(seed)
+
+
 def run_both(seeds: range) -> Counter[tuple[str, bool | None]]:
-    """Spoilt and honest claims `lower` of these seeds: the word of our checker, and whether the proved one accepts.
+    """Honest and spoilt claims `lower` of these seeds: the word of our checker, and whether the proved one accepts.
 
     None where a case cannot even be written down for it.
     """
@@ -62,7 +74,7 @@ def run_both(seeds: range) -> Counter[tuple[str, bool | None]]:
     lines: list[str] = []
     count: Counter[tuple[str, bool | None]] = Counter()
     for seed in seeds:
-        for subject, claim in spoilt(seed):
+        for subject, claim in cases(seed):
             if claim["claim"] != "lower":
                 continue
             word = ask_ours(subject, claim)
@@ -78,7 +90,7 @@ def run_both(seeds: range) -> Counter[tuple[str, bool | None]]:
     return count
 
 
-def ask_ours(subject: Subject, claim: dict[str, object]) -> str:
+def ask_ours(subject: Subject, claim: Claim) -> str:
     return check(subject.text, canonical_bytes(subject.head | {"claims": [claim]})).word
 
 
