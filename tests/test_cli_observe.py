@@ -396,6 +396,18 @@ def cut_last_record(journal: Path) -> None:
     journal.with_name(f"{journal.name}.head").write_text(f"{number + 1} {head}\n")
 
 
+def test_a_dry_run_that_resumes_writes_nothing(tmp_path: Path) -> None:
+    """The last verdict is missing: a run that goes on would record it before anything else."""
+    journal, risk = tmp_path / "j.db", tmp_path / "risk"
+    shared = ["--risk-file", risk, "--total-alpha", "1/100", "--alpha", "1/1000"]
+    answer(LAMP, "--plant", "simulated:8", "--journal", journal, *shared)
+    cut_last_record(journal)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    seen = answer(LAMP, "--journal", journal, "--resume", "--dry-run", "--risk-file", risk)
+    assert seen["verdict"] == "certified"
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
 def test_a_journal_that_was_never_begun_is_begun_later(tmp_path: Path) -> None:
     journal = tmp_path / "j.db"
     complaint(LAMP, "--plant", "exec:/no/such/program", "--journal", journal, code=4)

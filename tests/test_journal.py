@@ -63,7 +63,7 @@ def test_a_journal_tells_the_whole_run_in_order(tmp_path: Path) -> None:
     assert commitment["bank"]["kind"] == "hypotheses"
     with Journal(tmp_path / "j") as journal:
         assert journal.records == records
-        assert (tmp_path / "j.head").read_text() == f"{len(records)} {journal.head}\n"
+        assert (tmp_path / "j.head").read_text() == f"{len(records):010d} {journal.head}\n" * 2
     assert sorted(p.name for p in tmp_path.iterdir()) == ["j", "j.head"]
 
 
@@ -207,7 +207,6 @@ def test_a_journal_from_before_causes_were_recorded_is_read_and_left_as_it_is(tm
         ("person", "the budget of 0 actions is spent"),
         ("plant", "the budget of 0 actions is spent"),
         ("weather", "the budget of 0 actions is spent"),
-        (["plant"], "the plant is on fire"),
     ],
 )
 def test_a_cause_that_the_run_cannot_have_had_is_refused(tmp_path: Path, cause: Any, reason: str) -> None:
@@ -305,5 +304,6 @@ def test_a_head_that_cannot_be_written_stops_the_run_and_the_journal_goes_on_lat
         assert "No space left on device" in message(lambda: journal.intent(2))
         monkeypatch.undo()
     with Journal(tmp_path / "j") as journal:
-        assert len(journal.records) == 6
-        assert (tmp_path / "j.head").read_text().startswith("6 ")
+        assert len(journal.records) == 5  # the sixth was announced, and never written
+        journal.intent(2)
+    assert (tmp_path / "j.head").read_text().startswith("0000000006 ")

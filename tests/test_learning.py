@@ -355,13 +355,16 @@ def test_a_cache_from_anyone_is_checked(tmp_path: Path) -> None:
         path = tmp_path / f"{k}.cache"
         with Journal(path) as journal:
             begin = {"record": "commitment", "format": "ascertain-answers", "version": 1}
-            journal.begin({**begin, "plant": "simulated", "reset": "RESET"})
+            journal.begin({**begin, "plant": "simulated", "reset": "RESET", "made_by": "us"})
             journal.append({"record": "run", **wrong})
-        with pytest.raises(FileError, match=r"record 1: a run has"):
+        with pytest.raises(FileError, match=r"record 1(: a run has| has)"):
             learn(simulated(birch()), ACTIONS, cache=path, resume=True)
     other = tmp_path / "other.cache"
     with Journal(other) as journal:
-        journal.begin({"record": "commitment", "format": "ascertain-conformance", "version": 1})
+        journal.begin(
+            {"record": "commitment", "format": "ascertain-conformance", "version": 1, "made_by": "us"}
+            | {"task_sha256": "", "hypothesis": 0, "reset": 0, "method": {}, "words": 0}
+        )
     with pytest.raises(FileError, match=r"format is 'ascertain-conformance' there"):
         learn(simulated(birch()), ACTIONS, cache=other, resume=True)
 

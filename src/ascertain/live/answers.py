@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, cast, final
+from typing import Any, TypeAlias, final
 
 from ascertain.errors import FileError, PlantFault, TaskError
 from ascertain.live.conduct import run_word
@@ -208,16 +208,9 @@ class Answers:
             node.votes += 1
 
 
-def _read_run(record: Mapping[str, object], where: str) -> tuple[Letters, Letters]:
-    """A run as it was recorded; the file may come from anyone."""
-    found: list[Letters] = []
-    for key in ("actions", "readings"):
-        names = record.get(key)
-        listed = cast("list[object]", names) if isinstance(names, list) else [None]
-        if not all(isinstance(name, str) for name in listed):
-            raise FileError(f"{where}: a run has its {key} in a list of names")
-        found.append(tuple(map(str, listed)))
-    actions, readings = found
+def _read_run(record: Mapping[str, Any], where: str) -> tuple[Letters, Letters]:
+    """A run as it was recorded, names in two lists; the file may come from anyone."""
+    actions, readings = tuple(record["actions"]), tuple(record["readings"])
     if not actions or len(actions) != len(readings):
         raise FileError(f"{where}: a run has as many readings as actions, and a reset at least")
     return actions, readings

@@ -2,15 +2,18 @@
 
 An SQLite file holds the records (`observer/records.py` says which there are). It is in write-ahead mode with full
 synchronisation, and each record is a transaction of its own: when `intent` returns, the intent outlives a crash, and
-only then is the action sent. Beside it FILE.head, written whole after each record, keeps the number of records and the
-head of their chain, so that
+only then is the action sent. Beside it FILE.head keeps two lines, each a number of records and the hash of the last of
+them: what is *confirmed* to be there, and what is *announced*. A record is announced, written and then confirmed, so
+that
 
-- a last record that was torn by a crash was never committed: it is gone, and FILE.head does not know it either;
-- records cut off later, at whatever boundary, are missed: FILE.head knows of more than there are;
-- a record that was changed, removed or moved breaks the chain.
+- a record that a crash has cut short is there as it was announced, or not at all: both are accepted;
+- records cut off later, at whatever boundary, are missed: more are confirmed than there are;
+- a record that was changed, removed, moved or added is not the one that was announced.
 
-Whoever can write both files can write another story: a journal shows accidents and careless tampering; what binds an
-adversary is a head that someone else has kept. A journal is open in one process at a time.
+The head is one short line twice, always of the same length, written over in place: a disk writes a sector whole.
+Whoever can write both files can write another story: a journal shows accidents, and tampering by someone who cannot
+write the head; what binds an adversary is a head that someone else has kept. A journal is open in one process at a
+time.
 """
 
 from __future__ import annotations
@@ -19,28 +22,40 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, Self, TypeAlias, final
 
 from ascertain.errors import FileError, TaskError
+from ascertain.live.record_shapes import check_shape
 from ascertain.live.record_store import RecordStore
 from ascertain.live.recorder import AbstractRecorder
 from ascertain.observer.records import START, Cause, Record, hash_record, verdict_record
 from ascertain.policy.verdict import Verdict
 from ascertain.writing import write_whole
 
-_HEAD = re.compile(r"(0|[1-9][0-9]{0,9}) ([0-9a-f]{64})\n")
-"""What FILE.head holds: how many records there are, and the hash of the last."""
+_LINE = "([0-9]{10}) ([0-9a-f]{64})\n"
+_HEAD = re.compile(_LINE * 2)
+"""What FILE.head holds: how many records are confirmed and the hash of the last, and the same of what is announced."""
+_OLD_HEAD = re.compile(r"(0|[1-9][0-9]{0,9}) ([0-9a-f]{64})\n")
+"""What version 0.1.0 wrote, after the record."""
+Mark: TypeAlias = tuple[int, str]
+"""A number of records, and the hash of the last."""
 
 
 @final
 class Journal(AbstractRecorder):
-    """The journal at a path, open for appending; a session's recorder. Use it in a `with` statement."""
+    """The journal at a path, open for appending; a session's recorder. Use it in a `with` statement.
 
-    def __init__(self, path: str | Path) -> None:
+    With `read_only` the files stay as they are, and what is appended is kept in memory: for a dry run.
+    """
+
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         super().__init__()
         self.path = Path(os.path.abspath(path))
         self.head = START
-        self._store = RecordStore(self.path)
+        self._read_only = read_only
+        self._in_place = False
+        """Whether there is a head of the length that is written over."""
+        self._store = RecordStore(self.path, read_only=read_only)
         try:
             self._load()
         except BaseException:
@@ -63,23 +78,22 @@ class Journal(AbstractRecorder):
                 f"{self.path}: its head, {self._head_path.name}, is missing, so that nobody can tell whether records "
                 "were cut off; put it back beside the journal"
             )
-        number, digest = known or (0, START)
-        if number > len(records):
-            raise FileError(
-                f"{self.path}: the journal has {len(records)} records, and its head knows of {number}; it has been "
-                "cut off"
-            )
-        if hashes[number] != digest:
-            raise FileError(f"{self.path}: the journal is not the one that {self._head_path.name} belongs to")
-        if len(records) > number + 1:
-            # The head is written after each record, so that a crash leaves it one behind at most.
-            raise FileError(
-                f"{self.path}: the journal has {len(records)} records, and its head knows of {number}; records have "
-                "been added by someone else"
-            )
+        self._compare(hashes, *(known or ((0, START), (0, START))))
+        for number, record in enumerate(records):
+            if wrong := check_shape(record, number):
+                raise FileError(f"{self.path}: record {number} {wrong}; it is not one that a journal holds there")
         self._records, self.head = records, hashes[-1]
-        if known != (len(records), self.head):
-            self._write_head()
+
+    def _compare(self, hashes: list[str], confirmed: Mark, announced: Mark) -> None:
+        """The head decides what records there are."""
+        number, (sure, digest) = len(hashes) - 1, confirmed
+        beside = f"{self.path}: the journal has {number} records, and its head knows of {announced[0]}"
+        if number < sure:
+            raise FileError(f"{beside}; it has been cut off")
+        if number > announced[0]:
+            raise FileError(f"{beside}; records have been added by someone else")
+        if hashes[sure] != digest or (number > sure and hashes[number] != announced[1]):
+            raise FileError(f"{self.path}: the journal is not the one that {self._head_path.name} belongs to")
 
     def _hash(self, previous: str, record: Record, number: int) -> str:
         try:
@@ -91,32 +105,49 @@ class Journal(AbstractRecorder):
     def _head_path(self) -> Path:
         return self.path.with_name(f"{self.path.name}.head")
 
-    def _read_head(self) -> tuple[int, str] | None:
+    def _read_head(self) -> tuple[Mark, Mark] | None:
+        """What is confirmed, and what is announced; None where there is no head."""
         try:
-            with self._head_path.open("rb") as file:
-                text = file.read(100).decode("ascii", "replace")
+            with open(self._head_path, "rb", opener=_open_at_once) as file:
+                text = file.read(200).decode("ascii", "replace")
         except FileNotFoundError:
             return None
         except OSError as error:
             raise FileError(f"{self._head_path}: the file cannot be read ({error.strerror})") from None
-        match = _HEAD.fullmatch(text)
+        match = _HEAD.fullmatch(text) or _OLD_HEAD.fullmatch(text)
         if match is None:
-            raise FileError(f"{self._head_path}: this is not the head of a journal; a number and a hash were expected")
-        return int(match[1]), match[2]
+            raise FileError(f"{self._head_path}: this is not the head of a journal; numbers and hashes were expected")
+        confirmed, announced = (int(match[1]), match[2]), (int(match[match.re.groups - 1]), match[match.re.groups])
+        if announced != confirmed and announced[0] != confirmed[0] + 1:
+            raise FileError(f"{self._head_path}: this is not the head of a journal; it announces no next record")
+        self._in_place = match.re is _HEAD
+        return confirmed, announced
 
-    def _write_head(self) -> None:
-        """Whole or not at all, so that after a power failure the head is one record behind at most."""
-        write_whole(self._head_path, f"{len(self._records)} {self.head}\n".encode(), only_writer=True)
+    def _write_head(self, announced: Mark) -> None:
+        text = _head_text((len(self._records), self.head), announced).encode()
+        if not self._in_place:
+            write_whole(self._head_path, text, only_writer=True)
+            self._in_place = True
+            return
+        try:
+            with self._head_path.open("r+b", buffering=0) as file:
+                file.write(text)
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise FileError(f"{self._head_path}: the file cannot be written ({error.strerror})") from None
 
     def append(self, record: Record) -> None:
         """One more record; when this returns it is on disk. After a fault of the plant a run may go on with one."""
         if self.is_finished and not (record["record"] == "plant" and self._records[-1].get("cause") == "plant"):
             raise FileError(f"{self.path}: the run of this journal has ended; nothing is added to it")
-        digest = hash_record(self.head, record)
-        self._store.append(len(self._records), record, digest)
+        following = len(self._records) + 1, hash_record(self.head, record)
+        if not self._read_only:
+            self._write_head(following)
+            self._store.append(len(self._records), record, following[1])
         self._records.append(record)
-        self.head = digest
-        self._write_head()
+        self.head = following[1]
+        if not self._read_only:
+            self._write_head(following)
 
     @property
     def is_finished(self) -> bool:
@@ -143,3 +174,12 @@ class Journal(AbstractRecorder):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _head_text(confirmed: Mark, announced: Mark) -> str:
+    return "".join(f"{number:010d} {digest}\n" for number, digest in (confirmed, announced))
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file without waiting for anyone at its other end: it may be a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

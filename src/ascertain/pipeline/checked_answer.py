@@ -61,7 +61,7 @@ class AnswerCheck:
             return True
         if beside is None or not beside.exists():
             return False
-        with Journal(beside) as recorder:
+        with Journal(beside, read_only=True) as recorder:
             return bool(recorder.records) and recorder.records[-1]["record"] == "end"
 
 

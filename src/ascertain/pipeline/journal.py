@@ -105,7 +105,7 @@ def read_journal(path: str | Path) -> RecordedRun:
     place = Path(path)
     if not place.exists():
         raise FileError(f"{place}: there is no such journal")
-    with Journal(place) as journal:
+    with Journal(place, read_only=True) as journal:
         records, head = journal.records, journal.head
     first = records[0] if records else {}
     kind = FORMATS.get(str(first.get("format")))

@@ -291,7 +291,9 @@ def observe(
     shared = None if risk_file is None else RunRisk(risk_file, total_alpha, risk_schedule, alpha, journal)
     limit = as_deadline(posed.observe.deadline if deadline is None else deadline)
     with ExitStack() as stack:
-        resumed = stack.enter_context(Journal(journal)) if resume and journal is not None else None
+        resumed = None
+        if resume and journal is not None:
+            resumed = stack.enter_context(Journal(journal, read_only=dry_run))
         if shared is not None:
             alpha = stack.enter_context(shared.taken(posed.question, resumed, dry_run=dry_run))
         control = (plans or SharedPlan()).choose(
@@ -350,8 +352,9 @@ def observe(
         if background is not None and not dry_run and begun.may_fall_back:
             background.begin()
         device = None
-        checked_before = check is not None and not begun.meets_plant and check.is_over(begun.observer.verdict, journal)
-        if checked_before and not dry_run:  # so that a plant that has gone since does not cost what is known of it
+        ended = not begun.meets_plant and not dry_run
+        if check is not None and ended and check.is_over(begun.observer.verdict, journal):
+            # The plant may have gone since: that does not cost what is known of it.
             device = _stand_in(begun.plant)
         elif not dry_run and (begun.meets_plant or check is not None):
             if plant is None:
