@@ -41,7 +41,6 @@ RUNS = (
     "tests/test_check_run.py::test_what_would_take_too_long_is_refused_in_a_sentence",
     "tests/test_check_run.py",
 )
-PRICES = ("tests/test_check_prices.py",)
 CONFORMANCE = (
     *(
         f"tests/test_conformance.py::{name}"  # what is about the checker, and quick
@@ -54,7 +53,9 @@ CONFORMANCE = (
     ),
     "tests/test_check_conformance.py",
 )
-BOUNDS = ("tests/test_check_bounds.py", "tests/test_check_program_parts.py")
+LAWS = ("tests/test_noise_bound.py::test_the_checker_takes_no_claim_about_laws_where_they_are_a_bound",)
+BOUNDS = (*LAWS, "tests/test_check_bounds.py", "tests/test_check_program_parts.py")
+PRICES = (*LAWS, "tests/test_check_prices.py")
 ALL = (*CLAIMS, *RUNS, "tests/test_check_policy.py", *BOUNDS, *PRICES)
 TESTS = {
     **dict.fromkeys(("__main__.py", "verdicts.py", "certificate.py"), (*EVERY, *RUNS)),
@@ -66,9 +67,9 @@ TESTS = {
     **dict.fromkeys(("encounters.py", "information.py", "logarithm.py", "program.py"), BOUNDS),
     **dict.fromkeys(("hidden_task.py", "hidden_world.py", "question.py"), (*EVERY, "tests/test_hidden_certificate.py")),
     **dict.fromkeys(("conforms.py", "none_of_these.py", "observed.py", "sampled.py"), CONFORMANCE),
-    "within_risk.py": ("tests/test_check_policy.py",),
+    "within_risk.py": (*LAWS, "tests/test_check_policy.py"),
     **dict.fromkeys(("openings.py", "prices.py"), PRICES),
-    "followed.py": ("tests/test_followed.py",),
+    "followed.py": (*LAWS, "tests/test_followed.py"),
 }
 """The tests that are about a file, by its name; all of them for a file that is not listed."""
 Case: TypeAlias = tuple[bytes, bytes, str]
@@ -324,7 +325,12 @@ def main() -> int:
     options = parser.parse_args()
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT)]
-    files = options.files or sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+    files = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+    unknown = set(options.files) - {*files, *(Path(file).name for file in files)}
+    if unknown:
+        parser.error(f"no files of the checker: {', '.join(sorted(unknown))}")
+    if options.files:
+        files = [file for file in files if {file, Path(file).name} & set(options.files)]
     explained = set(EXPLAINED.read_text("utf-8").splitlines())
     mutants = [mutant for file in files for mutant in mutate(PACKAGE / file)]
     if options.new:

@@ -73,7 +73,10 @@ def claim_openings(task: Task, alpha: F = ALPHA, beta: F = BETA, branches: int =
     branching = bound_by_branching(program, mixture, branches=branches, rounds=5)
     if branching.symmetric:
         return None
-    proof = prove_openings(quotient.reduced, alpha, beta, branching)
+    try:
+        proof = prove_openings(quotient.reduced, alpha, beta, branching)
+    except LimitError:  # more rows than a certificate may have
+        return None
     assert F(998, 1000) * branching.lower - F(1, 10**6) <= proof.lower
     return openings_claim(quotient, alpha, beta, proof) if proof.lower else None
 

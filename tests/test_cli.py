@@ -301,9 +301,16 @@ def test_fingerprint_names_classes_and_says_none_of_these(tmp_path: Path) -> Non
     log = tmp_path / "seen.csv"
     log.write_text("command,reading\nHELO,999\n")
     done = run("fingerprint", *servers, "--transcript", log)
-    assert (done.returncode, done.stdout.strip()) == (1, "none of these: no machine explains the transcript")
+    assert (done.returncode, done.stdout.strip()) == (
+        1,
+        "none of these: no model explains the reading '999' of action 'HELO'",
+    )
     log.write_text("command,reading\nHELO,250\nRESET,reset\nAUTH,503\nHELO,-\n")
     assert answer("fingerprint", *servers, "--transcript", log)["explained_by"] == ["dogwood"]
+    assert "runs nothing" in complaint("fingerprint", *servers, "--transcript", log, "--plant", "simulated:1")
+    assert "the experiment alone" in complaint(
+        "fingerprint", *servers, "--transcript", log, "--draw", tmp_path / "t.svg"
+    )
     assert "at least two" in complaint("fingerprint", servers[0])
     assert "'x' is not a number" in complaint("fingerprint", *servers, "--reset-cost", "x")
 

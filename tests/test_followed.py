@@ -469,15 +469,32 @@ def partial_machine() -> Task:
     ],
 )
 def test_what_is_lost_must_not_matter_for_any_reading_of_the_action(children: dict[str, int], verdict: str) -> None:
-    task = partial_machine()
     nodes = [{"ask": 1, "next": children}, {"ask": 0, "next": {"0": 2, "1": 3}}, {"answer": 0}, {"answer": 1}]
     risk = {"claim": "within-risk", "alpha": "1/3", "beta": "1", "cost": "2", "policy": {"nodes": nodes}}
-    settings = {**control().settings.settings_data(), "task": task_hash(task), "controller": {"nodes": nodes}}
+    assert judge_told(risk, [[1, None, True], [0, 1, True]], "b").startswith(verdict)
+
+
+def judge_told(risk: dict[str, Any], steps: list[Any], label: str) -> str:
+    """What is said of a run on the partial machine that followed the policy of this claim."""
+    task, policy = partial_machine(), risk["policy"]
+    settings = {**control().settings.settings_data(), "task": task_hash(task), "controller": policy}
     first = {**commitment_record(control().settings), "task_sha256": task_hash(task), "settings": settings}
-    steps = [[1, None, True], [0, 1, True]]
-    claim = {**answered()[0], "risk": risk, "records": [first]}
-    told = retell(claim, steps, "b")
-    assert judge(told, task).startswith(verdict)
+    return judge(retell({**answered()[0], "risk": risk, "records": [first]}, steps, label), task)
+
+
+def test_a_policy_that_comes_back_to_where_it_was_is_followed() -> None:
+    """Look until one reading leads by two: wrong 1/82 of the time, after 100/41 looks in the mean."""
+    ask = [{"ask": 0, "next": {"0": zero, "1": one}} for zero, one in ((1, 2), (3, 0), (0, 4))]
+    even, ahead, behind = ("1/82", "0", "100/41"), ("1/820", "0", "51/41"), ("91/820", "0", "131/41")
+    values = [
+        *([node, 0, 0, *row] for node, row in enumerate((even, ahead, behind))),
+        *([node, 1, 1, *row] for node, row in enumerate((even, behind, ahead))),
+    ]
+    policy = {"nodes": [*ask, {"answer": 0}, {"answer": 1}]}
+    risk = {"claim": "within-risk", "alpha": "1/82", "beta": "0", "cost": "100/41", "policy": policy, "values": values}
+    steps = [[0, 0, True], [0, 1, True], [0, 1, True], [0, 1, True]]
+    assert judge_told(risk, steps, "b") == "VERIFIED"
+    assert judge_told(risk, steps[:3], "b").startswith("REFUTED: after 3 steps")
 
 
 def retell(claim: dict[str, Any], steps: list[Any], label: str) -> dict[str, Any]:

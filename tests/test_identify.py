@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ascertain.errors import TaskError
+from ascertain.model.build import machine_from_transitions
 from ascertain.pipeline.conform import read_method
-from ascertain.pipeline.fingerprint import pose_machines
-from ascertain.pipeline.identify import identify
+from ascertain.pipeline.fingerprint import explain_transcript, pose_machines
+from ascertain.pipeline.identify import Identified, identify
 from ascertain.plant.faults import Missing
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Certified, NoneOfThese
+from ascertain_check import check
 from tests.conftest import ROOT
 from tests.test_cli import complaint, run
 
@@ -85,3 +88,51 @@ def test_prices_of_actions_change_the_experiment() -> None:
     assert dear.verdict == cheap.verdict and dear.cost > cheap.cost
     few = identify(SERVERS, truth("dogwood"), actions=["HELO", "AUTH", "SEND"])
     assert {action for action, _, _ in few.observed.transcript} <= {"HELO", "AUTH", "SEND", "RESET"}
+
+
+def test_the_objective_changes_the_experiment_and_a_resumed_run_keeps_it(tmp_path: Path) -> None:
+    """Looking is cheap and leaves two machines; opening is dear and tells all: 10 at worst, or 6 in the mean."""
+    looks = {"one": "x", "two": "y", "three": "z", "four": "z"}
+    arrows = {name: [("s", "look", seen, "s"), ("s", "open", name, "s")] for name, seen in looks.items()}
+    machines = {name: machine_from_transitions(arrow, initial="s") for name, arrow in arrows.items()}
+    task = pose_machines(machines, 1, cost={"open": 10})
+
+    def find(state: int, **words: Any) -> Identified:
+        return identify(machines, SimulatedPlant(task.model, state), cost={"open": 10}, **words)
+
+    costs = {
+        objective: [find(int(s), objective=objective).cost for s in task.state] for objective in ("worst", "expected")
+    }
+    assert costs == {"worst": [10, 10, 10, 10], "expected": [1, 1, 11, 11]}
+    found = find(2, objective="expected", journal=tmp_path / "j")
+    again = find(2, journal=tmp_path / "j", resume=True)
+    assert again.observed.transcript == found.observed.transcript and again.verdict == found.verdict == Certified(
+        "three"
+    )
+
+
+def test_a_transcript_that_no_machine_explains_is_shown_up_to_what_contradicts_the_last_and_proved(
+    tmp_path: Path,
+) -> None:
+    log, proof = tmp_path / "seen.csv", tmp_path / "proof.json"
+    log.write_text("command,reading\nAUTH,503\nHELO,250\nAUTH,503\nHELO,250\n")
+    found = explain_transcript(SERVERS, log, certificate=proof)
+    assert found.verdict == NoneOfThese((("AUTH", "503"), ("HELO", "250"), ("AUTH", "503")))
+    assert (found.classes, found.certificate) == ((), "VERIFIED")
+    assert str(check((tmp_path / "proof.task.json").read_bytes(), proof.read_bytes())) == "VERIFIED"
+    log.write_text("command,reading\nAUTH,503\nHELO,250\n")
+    assert explain_transcript(SERVERS, log).verdict is None
+
+
+def test_an_action_that_a_machine_does_not_define_proves_nothing(tmp_path: Path) -> None:
+    arrows = {"one": 'a -> b [label="go/x"]; b -> b [label="see/1"];', "two": 'a -> a [label="go/x"];'}
+    for name, arrow in arrows.items():
+        start = '__start0 [shape=none, label=""]; __start0 -> a; a -> a [label="see/2"];'
+        (tmp_path / f"{name}.dot").write_text(f"digraph m {{ {start} {arrow} }}\n")
+    log, files = tmp_path / "seen.csv", [tmp_path / f"{name}.dot" for name in arrows]
+    log.write_text("command,reading\ngo,x\ngo,y\n")
+    found = explain_transcript(files, log, certificate=tmp_path / "proof.json")
+    assert found.verdict is not None and str(found.certificate).startswith("REFUTED: action")
+    assert not (tmp_path / "proof.json").exists()
+    done = run("fingerprint", *files, "--transcript", log, "--certificate", tmp_path / "proof.json")
+    assert done.returncode == 1 and "no certificate is written: REFUTED" in done.stderr

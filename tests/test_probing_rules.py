@@ -74,7 +74,7 @@ def test_a_problem_file_may_name_it(last: ProbingRule, tmp_path: Path) -> None:
     ("name", "sentence"),
     [
         ("seperating", "did you mean 'separating'"),
-        ("last", "; planned (the cheapest experiment that the solver finds); round-robin"),
+        ("last", "; planned (the cheapest experiment that the solver finds); planned-mean (the"),
     ],
 )
 def test_a_name_that_nobody_has_is_refused_with_those_that_there_are(name: str, sentence: str) -> None:

@@ -5,13 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ascertain.errors import AscertainError
+from ascertain.live.session import run_session
 from ascertain.model.build import machine_from_transitions
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, Observer, start_observer
 from ascertain.pipeline.observe import observe
-from ascertain.policy.verdict import Certified
+from ascertain.plant.faults import Missing
+from ascertain.plant.simulated import SimulatedPlant
+from ascertain.policy.verdict import Certified, NoneOfThese
+from ascertain.problem.fingerprint import pose_fingerprint
 from ascertain.problem.pose import pose
 from ascertain.task.bank import uniform_bank
 from ascertain.task.task import Task
@@ -112,3 +118,71 @@ def test_the_certificate_and_the_journal_rest_on_what_the_answer_does(tmp_path: 
 def test_what_cannot_be_is_refused_with_a_sentence(tmp_path: Path, more: str, why: str):
     with pytest.raises(AscertainError, match=why):
         observe(_problem(tmp_path, more), Stopped())
+
+
+def _tells(task: Task, state: int, rival: int, silence: int) -> bool:
+    """Whether some word makes the state say something that the rival does not say then."""
+    behaviour, successor, seen = task.model.behaviour, task.model.successor, {(state, rival)}
+    queue = list(seen)
+    for z, g in queue:
+        for a in task.actions:
+            if behaviour[z, a] not in (silence, behaviour[g, a]):
+                return True
+            after = int(successor[z, a]), int(successor[g, a])
+            if after not in seen:
+                seen.add(after)
+                queue.append(after)
+    return False
+
+
+Tables = list[list[tuple[tuple[int, str], tuple[int, str]]]]
+"""By machine and state what two actions do: where they lead, and what is read."""
+ROW = st.tuples(st.integers(0, 2), st.sampled_from("-xy"))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.lists(st.tuples(ROW, ROW), min_size=3, max_size=3), min_size=2, max_size=4))
+def test_a_server_is_named_wherever_its_readings_alone_tell_it_from_every_other(tables: Tables) -> None:
+    arrows = [
+        [(f"s{s}", a, y, f"s{t}") for s, row in enumerate(table) for a, (t, y) in zip("ab", row, strict=True)]
+        for table in tables
+    ]
+    machines = {f"m{i}": machine_from_transitions(rows, initial="s0") for i, rows in enumerate(arrows)}
+    task = pose_fingerprint(machines)
+    silence = task.model.readings.index("-") if "-" in task.model.readings else None
+    for h, state in enumerate(task.state.tolist()):
+        rivals = [int(g) for i, g in enumerate(task.state) if task.label[i] != task.label[h]]
+        options = ObserverSettings(
+            question=task, alpha=task.alpha, policy="eager", budget=30, silence=silence, probing="planned"
+        )
+        run = run_session(
+            start_observer(options, lambda: uniform_bank(task.state.tolist())), SimulatedPlant(task.model, state)
+        )
+        told = silence is None or all(_tells(task, state, g, silence) for g in rivals)
+        assert isinstance(run.verdict, Certified) == told
+        if told:
+            assert run.verdict == Certified(task.labels[int(task.label[h])])
+
+
+class Odd:
+    """The first reading is lost, and the second is one that no model has."""
+
+    def __init__(self) -> None:
+        self.sent = 0
+
+    def send(self, action: str) -> str:
+        self.sent += 1
+        if self.sent == 1:
+            raise Missing("not read")
+        return "smoke"
+
+
+def test_what_was_not_read_is_no_part_of_a_proof(tmp_path: Path):
+    """The same action twice: lost, and then none of these. As a reading of no model the lost one would prove it too."""
+    (tmp_path / "m.dot").write_text('digraph m { a -> a [label="ask/x"]; b -> b [label="ask/y"]; }\n')
+    (tmp_path / "p.toml").write_text('model = "m.dot"\n')
+    notes = list[str]()
+    found = observe(tmp_path / "p.toml", Odd(), certificate=tmp_path / "c.json", note=notes.append)
+    assert found.verdict == NoneOfThese((("ask", "?"), ("ask", "smoke"))) and found.exit_code == 1
+    assert found.certificate is None and not (tmp_path / "c.json").exists()
+    assert "every reading" in notes[-1]

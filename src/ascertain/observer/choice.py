@@ -22,6 +22,7 @@ from ascertain.model.abstract import AbstractDeterministic
 from ascertain.observer.guard import Guard
 from ascertain.observer.probing import find_rule
 from ascertain.observer.settings import ObserverSettings
+from ascertain.observer.silent import choose_heard
 from ascertain.types import Action, WordArray
 
 NUM_RIVALS = 512
@@ -46,6 +47,10 @@ class Chooser:
         if asked is not None and guard.allows(world, asked):
             return asked
         allowed = prefer_non_merging(world, guard.allowed(world))
+        if self._settings.silence is not None:
+            heard = choose_heard(self._settings.question, self._settings.silence, steps, allowed)
+            if heard is not None:
+                return heard
         return self._rule.choose(world, allowed) if allowed else None
 
 

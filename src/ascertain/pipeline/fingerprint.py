@@ -5,20 +5,25 @@ machines -> one task, up to those that nobody can tell apart -> settle
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias, final
 
+from ascertain.certificate.claims.none_of_these import none_of_these_claim
+from ascertain.certificate.write import write_certificate
 from ascertain.drawing.shown import Shown
 from ascertain.errors import FileError, TaskError
 from ascertain.model import Model
 from ascertain.model.files import read_listed
 from ascertain.model.files.fuzzer_folder import read_folder
+from ascertain.pipeline.certify import certify
 from ascertain.pipeline.settle import Settled, settle
 from ascertain.policy.decision_graph import draw_decision_graph
 from ascertain.policy.evaluate import cost_by_hypothesis
+from ascertain.policy.verdict import NoneOfThese
 from ascertain.problem.fingerprint import pose_fingerprint
 from ascertain.rational import Number, rational_field
 from ascertain.search.exact import Prove, SearchProgress
@@ -79,10 +84,19 @@ class Explained:
     """Which classes of machines explain a transcript; none where it is none of these."""
 
     classes: tuple[str, ...]
+    verdict: NoneOfThese | None = None
+    """Where no machine explains it: the transcript up to the reading that contradicts the last one."""
+    certificate: str | None = None
+    """What the checker says of the proof; None where none was asked for."""
 
     def facts(self) -> dict[str, Any]:
         """The result as plain data, which is what `fingerprint --transcript --json` prints."""
-        return {"explained_by": list(self.classes)}
+        return {
+            "explained_by": list(self.classes),
+            "reason": None if self.verdict is None else self.verdict.reason,
+            "witness": None if self.verdict is None else [list(step) for step in self.verdict.witness],
+            "certificate": self.certificate,
+        }
 
 
 def fingerprint(
@@ -112,12 +126,34 @@ def fingerprint(
 
 
 def explain_transcript(
-    machines: Machines, transcript: str | Path, *, reset_cost: Fraction | int | str | None = 1
+    machines: Machines,
+    transcript: str | Path,
+    *,
+    reset_cost: Fraction | int | str | None = 1,
+    certificate: str | Path | None = None,
 ) -> Explained:
-    """Say which classes of machines explain a log, from the initial state on."""
+    """Say which classes of machines explain a log, from the initial state on.
+
+    Where none does, `certificate` names the file for the proof of that. It is written if the checker takes it: that a
+    machine does not define an action there proves nothing about a plant that was sent it.
+    """
     task, path = pose_machines(machines, reset_cost), Path(transcript)
-    left = starts_explaining(task.model, task.state, read_log(path), str(path))
-    return Explained(tuple(sorted({task.labels[int(task.label[h])] for h in left})))
+    records = read_log(path)
+
+    def explaining(length: int) -> list[int]:
+        return starts_explaining(task.model, task.state, records[:length], str(path))
+
+    if left := explaining(len(records)):
+        return Explained(tuple(sorted({task.labels[int(task.label[h])] for h in left})))
+    shortest = bisect_left(range(len(records)), True, key=lambda length: not explaining(length))
+    found = NoneOfThese(tuple((record.command, record.reading) for record in records[:shortest]))
+    if certificate is None:
+        return Explained((), found)
+    claims = [none_of_these_claim(task, found.witness)]
+    said = str(certify(task, claims)[1])
+    if said == "VERIFIED":
+        write_certificate(certificate, task, claims)
+    return Explained((), found, said)
 
 
 def pose_machines(

@@ -13,6 +13,7 @@ from typing import Any, final
 
 from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import TaskError
+from ascertain.observer.probing.planned import PLANNED_MEAN
 from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.conform import Conformed
 from ascertain.pipeline.fingerprint import Machines, pose_machines
@@ -20,6 +21,7 @@ from ascertain.pipeline.observe import Observed, Watch, observe
 from ascertain.policy.verdict import Verdict
 from ascertain.problem.hosts import Host
 from ascertain.rational import Number
+from ascertain.search.solution import Objective
 from ascertain.task.task import Task
 from ascertain.types import Plant, Progress
 
@@ -85,6 +87,7 @@ def identify(
     reset_cost: Number | None = 1,
     actions: Sequence[str] | None = None,
     cost: Mapping[str, Number] | None = None,
+    objective: Objective = "worst",
     journal: str | Path | None = None,
     resume: bool = False,
     certificate: str | Path | None = None,
@@ -112,6 +115,7 @@ def identify(
     observed = observe(
         task,
         plant,
+        probing=None if objective == "worst" else PLANNED_MEAN.name,
         conform_by=conform_by,
         journal=journal,
         resume=resume and journal is not None and Path(journal).exists(),

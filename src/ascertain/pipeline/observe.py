@@ -540,7 +540,8 @@ def _claim(run: Run, records: Sequence[Record], control: Control | None) -> Reco
         return None
     if isinstance(run.verdict, NoneOfThese):
         witness = run.verdict.witness
-        if question.model.listed is None or question.model.deterministic is None or LOST in dict(witness).values():
+        lost = any(reading == LOST for _, reading in witness)
+        if question.model.listed is None or question.model.deterministic is None or lost:
             raise LimitError("what shows that it is none of these needs listed states and every reading")
         header = run_header(records)
         if sum(record["record"] == "plant" for record in records) > 1:

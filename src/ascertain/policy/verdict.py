@@ -35,7 +35,9 @@ class NoneOfThese:
     def reason(self) -> str:
         """The witness as a sentence."""
         action, reading = self.witness[-1]
-        return f"no model explains the reading {reading!r} of action {action!r} after {len(self.witness) - 1} others"
+        others = len(self.witness) - 1
+        after = f" after {others} other{'s' if others > 1 else ''}" if others else ""
+        return f"no model explains the reading {reading!r} of action {action!r}{after}"
 
 
 Verdict: TypeAlias = Certified | Abstained | NoneOfThese

@@ -97,8 +97,18 @@ def command(
     refuse_overwriting([draw, decision_graph, *files], models)
     announce_compilation()
     price = None if reset_cost == "none" else reset_cost
+    if (plant or hosts or transcript) and (draw or decision_graph or time is not None):
+        raise TaskError(
+            "--draw, --decision-graph and --time are about the experiment alone; leave them out with --plant, --hosts "
+            "and --transcript"
+        )
     if transcript is not None:
-        explained = explain_transcript(models, transcript, reset_cost=price)
+        if plant is not None or hosts is not None or conform_by is not None or journal is not None or resume:
+            raise TaskError("--transcript explains a log, and runs nothing; leave it out for a run on a plant")
+        explained = explain_transcript(models, transcript, reset_cost=price, certificate=certificate)
+        if certificate is not None and explained.certificate != "VERIFIED":
+            reason = "only where no machine explains the transcript is there something to prove"
+            note(f"no certificate is written: {explained.certificate or reason}")
         print_json("fingerprint", explained.facts()) if as_json else _print_explained(explained)
         raise typer.Exit({0: 1, 1: 0}.get(len(explained.classes), 3))
     chosen: dict[str, Any] = {
@@ -113,6 +123,7 @@ def command(
             (models, plant, hosts),
             {
                 **chosen,
+                "objective": objective,
                 "conform_by": conform_by,
                 "folder": journal,
                 "resume": resume,
@@ -125,7 +136,8 @@ def command(
             as_json,
         )
     if plant is not None:
-        chosen |= {"conform_by": conform_by, "journal": journal, "resume": resume, "certificate": certificate}
+        chosen |= {"objective": objective, "conform_by": conform_by}
+        chosen |= {"journal": journal, "resume": resume, "certificate": certificate}
         _identify(models, plant, {**chosen, "timeout": timeout, "retries": retries, "identity": identity}, as_json)
     if conform_by is not None or journal is not None or resume:
         raise TaskError("--conform, --journal and --resume are for a run on a plant; name it with --plant")
@@ -220,7 +232,9 @@ def _print(found: Fingerprinted) -> None:
 
 
 def _print_explained(explained: Explained) -> None:
-    from ascertain.cli.show.output import print_line
+    from ascertain.cli.show.output import print_line, print_verdict
 
-    named = f"explained by: {', '.join(explained.classes)}"
-    print_line(named if explained.classes else "none of these: no machine explains the transcript")
+    found = explained.verdict
+    print_line(f"explained by: {', '.join(explained.classes)}" if found is None else f"none of these: {found.reason}")
+    if explained.certificate == "VERIFIED":
+        print_verdict(explained.certificate)

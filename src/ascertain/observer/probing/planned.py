@@ -1,5 +1,7 @@
 """Probing by plan: the cheapest experiment that the solver finds, followed as long as what is read was foreseen.
 
+Cheapest in the worst case (`planned`), or in the mean over hypotheses that are equally likely (`planned-mean`).
+
 On a machine without noise a rival is beaten when it is contradicted, so the policy that settles the question at the
 least worst cost is also the best way to probe. Once a reading is missing, an action is in doubt, or another action was
 done than the plan asked for, the plan is lost, and the separating rule goes on.
@@ -8,6 +10,8 @@ done than the plan asked for, the plan is lost, and the separating rule goes on.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from threading import Lock
 from typing import Any, final
 from weakref import finalize
@@ -21,7 +25,7 @@ from ascertain.observer.probing import ProbingRule
 from ascertain.policy.automaton import Automaton
 from ascertain.policy.policy import Ask
 from ascertain.search.exact import solve
-from ascertain.search.solution import Unsolvable
+from ascertain.search.solution import Objective, Unsolvable
 from ascertain.task.task import Task
 from ascertain.types import Action
 
@@ -35,8 +39,8 @@ MAX_BYTES = 100_000_000
 class PlannedProbing(AbstractRule):
     """The solver's policy for a question, if it has one; looked for when it is first asked."""
 
-    def __init__(self, question: Task) -> None:
-        self._policy = _find_plan(question)
+    def __init__(self, question: Task, objective: Objective = "worst") -> None:
+        self._policy = _find_plan(question, objective)
         self._otherwise = make_separating(question)
 
     def ask(self, steps: Sequence[Step]) -> Action | None:
@@ -55,12 +59,13 @@ class PlannedProbing(AbstractRule):
         return self._otherwise.choose(world, allowed)
 
 
-def _find_plan(question: Task) -> Automaton | None:
+def _find_plan(question: Task, objective: Objective) -> Automaton | None:
     """The plan of a question, if there is one; runs that are made at once, or one after the other, share it."""
     if question.num_hypotheses > MAX_HYPOTHESES:
         return None
     tables = [question.state, question.label, *([] if question.state_label is None else [question.state_label])]
-    key = (tuple(table.tobytes() for table in tables), question.about, question.cost, question.actions)
+    contents = tuple(table.tobytes() for table in tables)
+    key = (objective, contents, question.about, question.cost, question.actions)
     with _LOCK:
         model = question.model
         if id(model) not in _PLANS:
@@ -69,7 +74,8 @@ def _find_plan(question: Task) -> Automaton | None:
         kept = _PLANS[id(model)]
         if key not in kept:
             look_up()
-            found = solve(question, memory_limit=MAX_BYTES, time_limit=seconds_left(), prove="never")
+            limit = seconds_left()
+            found = solve(question, objective=objective, memory_limit=MAX_BYTES, time_limit=limit, prove="never")
             look_up()  # a plan that time has cut short is followed by nobody, so that plans do not depend on clocks
             kept[key] = None if isinstance(found, Unsolvable) else found.policy
         return kept[key]
@@ -85,4 +91,10 @@ PLANNED = ProbingRule(
     PlannedProbing,
     serves=lambda question: question.model.is_exact,
     audience="machines without noise whose states are listed",
+)
+PLANNED_MEAN = replace(
+    PLANNED,
+    name="planned-mean",
+    help="the experiment of the least mean cost that the solver finds",
+    make=partial(PlannedProbing, objective="expected"),
 )
