@@ -216,7 +216,7 @@ def test_without_both_risks_evidence_is_collected(risks: dict[str, Fraction]) ->
 
 def test_where_no_policy_is_found_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     nothing = TwoSidedBounds(Fraction(1, 20), Fraction(1, 20), Fraction(1), None)
-    monkeypatch.setattr("ascertain.pipeline.control.bound_both_sides", lambda *_, **__: nothing)
+    monkeypatch.setattr("ascertain.pipeline.control.bound_under_noise", lambda *_, **__: nothing)
     heard: list[str] = []
     assert choose_control(as_problem(question()), None, tell=heard.append) is None
     assert "collecting evidence instead" in heard[-1]

@@ -28,7 +28,6 @@ from ascertain.problem.pose import pose
 from ascertain.problem.problem import read_any_problem
 from ascertain.task.bank import uniform_bank
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
-from ascertain_check.claim import CLAIMS
 from ascertain_check.task import read_task
 from ascertain_check.verdicts import Malformed
 from tests.reference.misfit import chance_of, flip_score
@@ -241,18 +240,18 @@ def test_a_problem_file_says_a_bound(tmp_path: Path):
         read_any_problem(_problem(tmp_path, 'at_most = "1/2"'))
 
 
-def test_bounds_are_refused_under_a_bound_on_noise(tmp_path: Path):
-    with pytest.raises(TaskError, match="computed for exact laws"):
-        bound(_problem(tmp_path))
-    with pytest.raises(TaskError, match="computed for exact laws"):
-        observe(_problem(tmp_path), "simulated:1", policy="certified")
-
-
-@pytest.mark.parametrize("kind", ["within-risk", "followed", "information", "program", "prices", "openings"])
-def test_the_checker_takes_no_claim_about_laws_where_they_are_a_bound(kind: str):
-    task = read_task(json.loads(canonical_bytes(task_data(pose(dial(), at_most=F, alpha="1/100")))))
-    with pytest.raises(Malformed, match="bounds its noise"):
-        CLAIMS[kind].check(task, {"claim": kind})
+def test_a_network_taken_as_a_plant_has_no_policy_for_a_bound_on_noise(tmp_path: Path):
+    """Its bits are read as if flipped with just that probability, which is the same evidence and not the same risk."""
+    (tmp_path / "n.bnet").write_text("targets, factors\na, !b\nb, a\n")
+    path = tmp_path / "n.toml"
+    path.write_text(
+        'model = "n.bnet"\n[network]\nas = "plant"\nobserved = ["a", "b"]\n[noise]\nat_most = "1/10"\n'
+        '[risk]\nalpha = "1/100"\nbeta = "1/10"\n'
+    )
+    for road in (bound, lambda p: observe(p, "simulated:1", policy="certified")):
+        with pytest.raises(TaskError, match="at_most: a network that is taken as a plant"):
+            road(path)
+    assert observe(path, "simulated:1", budget=3).control is None
 
 
 def test_a_model_file_cannot_lose_the_bound():

@@ -208,12 +208,6 @@ def predicted(law: Law, bound: Fraction, lost: Lost) -> int:
     return right[0]
 
 
-def need_exact_laws(task: Task) -> None:
-    """Refuse what is computed from laws where they are no more than a bound."""
-    if task.at_most is not None:
-        raise Malformed("the task bounds its noise; this claim is about exact laws")
-
-
 def read_table(value: object, num_states: int, num_actions: int, bound: int, where: str) -> Table:
     rows = [read_list(row, where, num_actions) for row in read_list(value, where, num_states)]
     return [[None if x is None else read_index(x, bound, where) for x in row] for row in rows]

@@ -25,7 +25,7 @@ from ascertain.model.hidden import check_masses
 from ascertain.model.machine import Machine
 from ascertain.model.tables import AbstractMachine, Law
 from ascertain.rational import Number, rational_field
-from ascertain.types import UNDEFINED, IntArray, Reading
+from ascertain.types import UNDEFINED, Action, IntArray, Reading, State
 
 
 @final
@@ -100,6 +100,17 @@ class NoisyMachine(AbstractMachine):
     @property
     def noise_bound(self) -> Fraction | None:
         return self.at_most
+
+    def spread_noise(self, state: State, action: Action) -> tuple[tuple[Fraction, tuple[Reading, ...]], ...]:
+        """With a bound: what is predicted for certain, what may be lost, and what may become any reading."""
+        law = self.law_at(state, action)
+        shown = self._predicted(law)
+        if self.at_most is None or shown is None or len(law) == 1:
+            return super().spread_noise(state, action)
+        f, (silence, loss) = self.at_most, self.lost or (shown, Fraction(0))
+        anything = (shown, *(y for y, _ in law if y != shown))
+        lost = (((1 - f) * loss, (shown, silence)),) if loss else ()
+        return (((1 - f) * (1 - loss), (shown,)), *lost, (f, anything))
 
     def named_behaviour(self, behaviour: int) -> dict[str, str]:
         return {self.readings[y]: str(p) for y, p in self.laws[behaviour]}

@@ -120,6 +120,13 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
     def reading_law(self, state: State, action: Action) -> dict[Reading, Fraction]:
         return dict(self.law_at(state, action))
 
+    def spread_noise(self, state: State, action: Action) -> tuple[tuple[Fraction, tuple[Reading, ...]], ...]:
+        """The reading as parts of probability, each with the readings that noise may make of it.
+
+        Where the law is known a part has one reading; where noise is a bound, the first is the one without an error.
+        """
+        return tuple((p, (y,)) for y, p in self.law_at(state, action))
+
     def possible_readings(self, action: Action) -> tuple[Reading, ...]:
         used: list[int] = np.unique(self.behaviour[:, action]).tolist()
         return tuple(sorted({y for k in used if k != UNDEFINED for y, _ in self.laws[k]}))

@@ -32,7 +32,8 @@ from ascertain.errors import CertificateError, LimitError, TaskError
 from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.certified import Certified, claim_prices, read_certified
 from ascertain.pipeline.certify import certify
-from ascertain.planning.exported import Controller, export_policy
+from ascertain.planning.bounded_noise import bound_under_noise, spread_evenly
+from ascertain.planning.exported import Controller, export_policy, listed
 from ascertain.planning.factors import find_factors
 from ascertain.planning.hardest_pair import (
     HardestPair,
@@ -43,7 +44,7 @@ from ascertain.planning.hardest_pair import (
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.planning.policy_file import write_policy
 from ascertain.planning.policy_forms import policy_data
-from ascertain.planning.two_sided import TwoSidedBounds, Values, bound_both_sides
+from ascertain.planning.two_sided import TwoSidedBounds, Values
 from ascertain.policy.chain import follow
 from ascertain.problem.problem import Problem, find_question
 from ascertain.quotients.obstruction import Obstruction
@@ -51,7 +52,6 @@ from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.rational import rational_field
 from ascertain.search.exact import solve
 from ascertain.task.plant_task import PlantTask
-from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task
 from ascertain_check import Verdict
 
@@ -238,7 +238,8 @@ def bound(
         found = _bound_plant(question, limits)
         why = "a question about a plant that is not enumerated has no certificate"
         return replace(found, remarks=(why,) if certified else ())
-    quotient = take_quotient(question)
+    # Lower bounds are for the laws as they stand, also where they are no more than a bound.
+    quotient = take_quotient(question if question.model.noise_bound is None else spread_evenly(question))
     found, pairwise, both = _bound_task(question, quotient, limits, tell)
     if not certified:
         return found
@@ -279,7 +280,7 @@ def _read_risk(name: str, given: Fraction | int | str | None, *, zero: bool) -> 
 
 def choose_question(problem: Problem) -> Task | PlantTask:
     """The question of a problem: through the factors of a plant where it has them, else with its states listed."""
-    question = problem.require_machine().question
+    question = problem.require_machine().require_law().question
     if isinstance(question, PlantTask):  # only gates have factors
         try:
             factored = find_factors(question) is not None and question.model.is_noisy
@@ -292,19 +293,8 @@ def choose_question(problem: Problem) -> Task | PlantTask:
     return problem.task
 
 
-def require_exact_laws(question: AbstractQuestion) -> None:
-    """Refuse a question whose noise is a bound."""
-    if question.model.noise_bound is not None:
-        raise TaskError(
-            "[noise] at_most: bounds and their policies are computed for exact laws, and a policy's risk under one law "
-            "is not its risk under every noise below a bound; write flip instead, or observe with evidence, which "
-            "holds for both"
-        )
-
-
 def _check_risks(question: Task | PlantTask) -> None:
     """With noise both risks must be positive: certainty has no bound."""
-    require_exact_laws(question)
     for name, risk in (("alpha", question.alpha), ("beta", question.beta)):
         if question.model.is_noisy and risk == 0:
             raise TaskError(
@@ -317,7 +307,7 @@ def _bound_task(
     task: Task, quotient: Quotient, limits: SearchLimits, tell: Tell
 ) -> tuple[Bounds, PairwiseBound | None, TwoSidedBounds]:
     """Both sides of a task, the pairwise bound of its quotient unless that is obstructed, and what proves the rest."""
-    found, reduced = bound_both_sides(task, limits=limits, tell=tell), quotient.reduced
+    found, reduced = bound_under_noise(task, limits, tell=tell), quotient.reduced
     if found.obstruction is not None:
         witness = found.obstruction
         hardest = HardestPair(witness.names, witness.labels, witness.sentence)
@@ -349,7 +339,7 @@ def _bound_plant(question: PlantTask, limits: SearchLimits) -> Bounds:
         pairwise, capacity = bound_by_one_reading(question), bound_by_capacity(question)
         return Bounds(question, lower={"pairwise": pairwise, "capacity": capacity}, best=max(pairwise, capacity))
     hardest = None if factors is None else explain_factors(question, factors)
-    found = bound_both_sides(question, limits=limits)
+    found = bound_under_noise(question, limits)
     return _gather(question, found, {"pairwise": None, "program": None, **found.lower_by_method}, hardest)
 
 
@@ -385,8 +375,8 @@ def _list_claims(
         remarks.append("no policy was found, so that only the lower bounds are certified")
     else:
         try:
-            follow(task, bounds.policy, max_places=MAX_PLACES)
-            claims.append(within_risk_claim(task, bounds.policy))
+            follow(listed(bounds.question), bounds.policy, max_places=MAX_PLACES)
+            claims.append(within_risk_claim(listed(bounds.question), bounds.policy))
         except (LimitError, CertificateError) as reason:
             remarks.append(f"only the lower bounds are certified: {reason}")
     return claims, remarks

@@ -19,14 +19,14 @@ from ascertain.certificate.claims.within_risk import within_risk_claim
 from ascertain.errors import FileError, LimitError, TaskError
 from ascertain.observer.controlled import FORMAT, ControllerSettings
 from ascertain.pipeline import Tell, ignore
-from ascertain.pipeline.bound import choose_question, require_exact_laws, round_decimals_up
+from ascertain.pipeline.bound import choose_question, round_decimals_up
 from ascertain.pipeline.simulate import list_questions
+from ascertain.planning.bounded_noise import bound_under_noise
 from ascertain.planning.exported import Controller, as_table, export_policy, listed
 from ascertain.planning.limits import DEFAULT_LIMITS
 from ascertain.planning.minimax import GOOD_RATIO
 from ascertain.planning.policy_file import read_policy
 from ascertain.planning.policy_forms import parse_controller, policy_data
-from ascertain.planning.two_sided import bound_both_sides
 from ascertain.policy.automaton import PolicyTable
 from ascertain.policy.plain import numbered_data
 from ascertain.problem.observer import find_limits
@@ -145,8 +145,8 @@ def _is_suitable(problem: Problem) -> bool:
     """Whether a policy is looked for by default: noise, both risks, few hypotheses, nothing said about observing."""
     question = problem.question
     small = question.model.listed is not None and question.num_hypotheses <= MAX_HYPOTHESES
-    noisy = question.model.is_noisy and question.model.has_certain_transitions and question.model.noise_bound is None
-    said = problem.operation is not None or problem.observe != ObserveSection()
+    noisy = question.model.is_noisy and question.model.has_certain_transitions
+    said = problem.bounds_flips or problem.operation is not None or problem.observe != ObserveSection()
     return small and noisy and not said and question.alpha > 0 and question.beta > 0
 
 
@@ -154,7 +154,6 @@ def _find(
     problem: Problem, question: Task | PlantTask, budget: int | None, seconds: float, tell: Tell
 ) -> Control | None:
     """The best policy that is found in time and whose risk can be proved."""
-    require_exact_laws(question)
     if question.model.is_noisy and not (question.alpha and question.beta):
         raise TaskError(
             f"{problem.path}: alpha is {question.alpha} and beta {question.beta}, and readings are noisy, so that no "
@@ -162,7 +161,7 @@ def _find(
         )
     tell(f"looking for a certified policy for up to {seconds:g} s")
     limits = replace(DEFAULT_LIMITS, until=time.monotonic() + seconds, enough=GOOD_RATIO)
-    found = bound_both_sides(question, limits=limits)
+    found = bound_under_noise(question, limits)
     if found.stopped_by == "interrupt":
         raise KeyboardInterrupt
     for cost, policy, risk in found.policies:
@@ -197,7 +196,7 @@ def _control(
 ) -> Control:
     """The settings of a run that follows a policy; its risk is evaluated where it is not known."""
     question = controller.question
-    require_exact_laws(question)
+    problem.require_law()
     if not controller.is_product:
         # In the order in which a certificate lists them, without nodes that nothing leads to.
         controller = Controller(question, as_table(listed(question), controller.policy))

@@ -17,12 +17,12 @@ probability, and every step costs at least the cheapest action.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias, final
 
-from ascertain.policy.chain import Chain, End
+from ascertain.policy.chain import Arrow, Chain, End
 
 Triple: TypeAlias = tuple[Fraction, Fraction, Fraction]
 """(wrong, abstain, cost)."""
@@ -57,13 +57,21 @@ class Fates:
 def find_fates(chain: Chain) -> Fates:
     """Which places end, and in which order to solve."""
     targets = [[j for j, _ in arrows] for arrows in chain.arrows]
+    sources = _turn_round(targets)
+    # Where noise is a bound it may never err, so that only steps without an error are sure to come to an end.
+    sure = sources if chain.parts is None else _turn_round([[j for _, to in p[:1] for j in to] for p in chain.parts])
+    ending = _reach([i for i, end in enumerate(chain.end) if end is not None], sure)
+    trapped = frozenset(i for i in range(chain.size) if i not in ending)
+    return Fates(tuple(_strong_components(targets)), trapped, frozenset(_reach(sorted(trapped), sources)))
+
+
+def _turn_round(targets: Sequence[Sequence[int]]) -> list[list[int]]:
+    """From where each place is reached in one step."""
     sources: list[list[int]] = [[] for _ in targets]
     for i, following in enumerate(targets):
         for j in following:
             sources[j].append(i)
-    ending = _reach([i for i, end in enumerate(chain.end) if end is not None], sources)
-    trapped = frozenset(i for i in range(chain.size) if i not in ending)
-    return Fates(tuple(_strong_components(targets)), trapped, frozenset(_reach(sorted(trapped), sources)))
+    return sources
 
 
 def known_value(chain: Chain, fates: Fates, place: int) -> Triple | None:
@@ -83,22 +91,24 @@ def solve_exactly(chain: Chain, fates: Fates) -> list[Triple]:
             for i in component:
                 value[i] = known
         else:
-            _solve_component(chain, component, value)
+            solve_component(chain, {i: chain.arrows[i] for i in component}, value)
     return value
 
 
-def _solve_component(chain: Chain, component: tuple[int, ...], value: list[Triple]) -> None:
+def solve_component(chain: Chain, arrows: Mapping[int, Sequence[Arrow]], value: list[Triple]) -> None:
     """Solve the equations of one component, whose arrows lead out of it to places that are solved already."""
     # A row is the arrows that stay inside, and the constant that the others and the cost of the step add up to.
-    inside = set(component)
     rows: dict[int, _Equation] = {}
-    for i in component:
-        outside = [(p, value[j]) for j, p in chain.arrows[i] if j not in inside]
-        constant = _add((Fraction(0), Fraction(0), chain.cost[i]), outside)
-        rows[i] = {j: p for j, p in chain.arrows[i] if j in inside}, constant
+    for i, following in arrows.items():
+        inside: dict[int, Fraction] = {}
+        for j, p in following:
+            if j in arrows:
+                inside[j] = inside.get(j, Fraction(0)) + p
+        outside = [(p, value[j]) for j, p in following if j not in arrows]
+        rows[i] = inside, _add((Fraction(0), Fraction(0), chain.cost[i]), outside)
     # Back substitution: each row speaks only of places that were eliminated later.
-    for i, (arrows, constant) in reversed(_eliminate(rows).items()):
-        value[i] = _add(constant, [(p, value[j]) for j, p in arrows.items()])
+    for i, (following, constant) in reversed(_eliminate(rows).items()):
+        value[i] = _add(constant, [(p, value[j]) for j, p in following.items()])
 
 
 def _eliminate(rows: dict[int, _Equation]) -> dict[int, _Equation]:

@@ -5,6 +5,10 @@ Given the truth, the place after the next reading depends on nothing but the pla
 memory alone and readings on the state alone. Each hypothesis starts at a place of its own; the label stays with it,
 or, in a task about the current state, follows the state. Only places of positive probability are listed.
 
+*Noise as a bound.* Where a model says no more than how probable an error is at most, the place after the next reading
+also depends on the noise, which may do its worst: `parts` then lists, place by place, parts of probability and where
+noise may send each (`robust.py`); the arrows are those of the law in which errors are spread evenly.
+
 *An action is allowed only while every hypothesis that may still be true allows it.* A hypothesis may still be true
 after a transcript exactly when it gives that transcript a positive probability, so this says that every listed place
 allows the action that is asked there; `follow` checks it.
@@ -30,6 +34,8 @@ Place: TypeAlias = tuple[int, int, State]
 """(number of the memory, label, state)."""
 Arrow: TypeAlias = tuple[int, Fraction]
 """Where a step may lead, and how probable that is."""
+Part: TypeAlias = tuple[Fraction, tuple[int, ...]]
+"""A part of the probability, and the places that noise may send it to, first the one without an error."""
 
 MAX_PLACES = 2_000_000
 """Places are listed with their arrows as Python objects, about 460 bytes each: a gigabyte at this many."""
@@ -58,6 +64,8 @@ class Chain:
     """What is decided at each memory."""
     following: tuple[dict[Reading, int], ...]
     """The memory after each reading that may come at a memory."""
+    parts: tuple[tuple[Part, ...], ...] | None = None
+    """Where noise is a bound: where each part of the probability may go."""
 
     @property
     def size(self) -> int:
@@ -120,6 +128,8 @@ class _Follower:
         end: list[End | None] = []
         cost: list[Fraction] = []
         arrows: list[tuple[Arrow, ...]] = []
+        parts: list[tuple[Part, ...]] = []
+        bounded = self.task.model.noise_bound is not None
         # Breadth first: the list grows while it is walked, and places are looked at in the order they were found.
         for place in self.places:
             decision = self.decisions[place[0]]
@@ -127,6 +137,8 @@ class _Follower:
             end.append(None if asks else _ending(decision, place[1]))
             cost.append(self.task.cost[decision.action] if asks else Fraction(0))
             arrows.append(self._step(place, decision.action) if asks else ())
+            if bounded:
+                parts.append(self._spread(place, decision.action) if asks else ())
         return Chain(
             tuple(self.places),
             tuple(end),
@@ -135,6 +147,7 @@ class _Follower:
             tuple(start),
             tuple(self.decisions),
             tuple(self.following),
+            tuple(parts) if bounded else None,
         )
 
     def _remember(self, memory: Hashable) -> int:
@@ -177,6 +190,18 @@ class _Follower:
             target = self._visit((self._next(m, y), label, to))
             chance[target] = chance[target] + p if target in chance else p
         return tuple(chance.items())
+
+    def _spread(self, place: Place, action: Action) -> tuple[Part, ...]:
+        """Where noise may send each part of the probability; all of these places are known from `_step`."""
+        m, label, s = place
+        to = int(self.task.model.successor[s, action])
+        label = label if self.task.state_label is None else int(self.task.state_label[to])
+
+        def visit(y: Reading) -> int:
+            return self.number[self._next(m, y), label, to]
+
+        spread = self.task.model.spread_noise(s, action)
+        return tuple((p, tuple(dict.fromkeys(map(visit, readings)))) for p, readings in spread)
 
     def _next(self, m: int, reading: Reading) -> int:
         after = self.following[m].get(reading)

@@ -4,7 +4,8 @@ For every hypothesis, the probability of a wrong answer, the probability of no a
 ever), and the expected cost. On small chains these are rationals, solved exactly (absorption.py); on large ones they
 are rational upper bounds, proved, together with how far they may be above the truth (enclosure.py). The policy is
 (alpha, beta)-valid exactly when it ends with probability one and the largest of the first two are at most alpha and
-beta; its cost is the largest expected cost.
+beta; its cost is the largest expected cost. Where noise is a bound, each of the three is the worst case over every
+noise within it (robust.py).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.policy.chain import MAX_PLACES, Chain, follow
 from ascertain.policy.enclosure import Enclosure, enclose
 from ascertain.policy.policy import AbstractPolicy
+from ascertain.policy.robust import solve_robustly
 from ascertain.task.task import Task
 
 Memory = TypeVar("Memory", bound=Hashable)
@@ -90,6 +92,8 @@ def value_places(chain: Chain, fates: Fates, *, exact: bool | None = None) -> En
     """The three numbers at every place, solved for or enclosed; `exact` None chooses by size."""
     if exact is None:
         exact = _exact_work(chain, fates) <= EXACT_WORK
+    if chain.parts is not None:
+        return Enclosure(*solve_robustly(chain, fates, exact=exact))
     if not exact:
         return enclose(chain, fates)
     solved: list[Triple] = solve_exactly(chain, fates)

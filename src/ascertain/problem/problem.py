@@ -82,6 +82,8 @@ class Problem(Shown):
     """The files that it was read from; none of them should be written over."""
     notes: tuple[str, ...] = ()
     """What the reader of the model remarked on: what was not used, changed or decided."""
+    bounds_flips: bool = False
+    """Whether the flip of a plant stands for a bound: that is the same evidence, but a policy's risk is another."""
 
     def shown(self) -> Mapping[str, object]:
         return {"path": self.path, "question": repr(self.question)}
@@ -100,6 +102,15 @@ class Problem(Shown):
     def task(self) -> Task:
         """The task with every state listed; refused where there are too many, or where the model is hidden."""
         return check_task(self.require_machine().listed_question)
+
+    def require_law(self) -> Problem:
+        """The problem itself, refused where its noise is a bound that its question does not know of."""
+        if self.bounds_flips:
+            raise TaskError(
+                f"{self.path}: [noise] at_most: a network that is taken as a plant has no policy whose risk holds for "
+                'every noise within a bound; leave out [network] as = "plant", write flip, or observe with evidence'
+            )
+        return self
 
     def require_machine(self) -> Problem:
         """The problem itself, refused where its model is hidden."""
@@ -170,6 +181,7 @@ def _pose(path: Path, data: dict[str, Any]) -> Problem:
         check_keys(f"[{name}] ", sections[name], known)
     read = read_source(path, data)
     source, words = read.model, _words(path, data, sections, read.common)
+    bounds_flips = False
     if isinstance(source, HiddenModel):  # hypotheses are beliefs here and states elsewhere: two ways to pose
         _refuse_unused(data, sections["observe"])
         listed = question = pose_hidden(source, **words)
@@ -184,6 +196,7 @@ def _pose(path: Path, data: dict[str, Any]) -> Problem:
                     "[noise] lost: a bit that is read is 0 or 1; leave it out, or take the network as a machine"
                 )
             # A bit has two readings, for which a bound and an exact flip are the same evidence.
+            bounds_flips = bool(words["at_most"])
             source = source.plant(words["flip"] or words["at_most"])
             words["flip"] = words["at_most"] = Fraction(0)
         model = source.as_model()
@@ -212,6 +225,7 @@ def _pose(path: Path, data: dict[str, Any]) -> Problem:
         prices=_prices(sections["cost"]),
         sources=(path, *read.files, *logs),
         notes=read.notes,
+        bounds_flips=bounds_flips,
     )
 
 

@@ -24,7 +24,7 @@ from ascertain_check.claims.run import read_transcript
 from ascertain_check.claims.within_risk import End, Policy, check_within_risk, read_policy
 from ascertain_check.evidence import Step
 from ascertain_check.reading import Object, canonical_bytes, quote, read_map, read_object, read_rational, read_text
-from ascertain_check.task import Task, need_exact_laws
+from ascertain_check.task import Task
 from ascertain_check.verdicts import Malformed, Refuted
 
 TRUSTED = "trusted, not proved: the time of the commitment"
@@ -33,7 +33,6 @@ TRUSTED = "trusted, not proved: the time of the commitment"
 
 @register("followed", about=LISTED, trusted=TRUSTED)
 def check_followed(task: Task, claim: Object) -> str:
-    need_exact_laws(task)
     data = read_object(claim, "claim label risk transcript records head", "the claim 'followed'")
     label = read_text(data["label"], "label")
     steps = read_transcript(task, data["transcript"])

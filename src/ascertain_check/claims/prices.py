@@ -63,7 +63,7 @@ from ascertain_check.reading import (
     read_object,
     read_rational,
 )
-from ascertain_check.task import Pair, Task, need_exact_laws
+from ascertain_check.task import Pair, Task
 from ascertain_check.verdicts import Malformed, Refuted
 
 Vector: TypeAlias = dict[Pair, Fraction]
@@ -157,7 +157,6 @@ class Proof:
 
 @register("prices", about=LISTED)
 def check_prices(task: Task, claim: Object) -> str:
-    need_exact_laws(task)
     data = read_object(claim, "claim alpha beta cost proof row block?", "the claim 'prices'")
     alpha, beta = read_risks(data)
     cost = read_rational(data["cost"], "cost")

@@ -49,7 +49,7 @@ from ascertain_check.claims.information import read_risks, say_bound
 from ascertain_check.encounters import BLOCKED, Shown, entropy_of, explore, show, variation_of
 from ascertain_check.logarithm import binary_entropy
 from ascertain_check.reading import Object, read_index, read_list, read_object, read_rational
-from ascertain_check.task import Task, need_exact_laws
+from ascertain_check.task import Task
 from ascertain_check.verdicts import Malformed, Refuted
 
 Joint = tuple[int | None, ...]
@@ -89,7 +89,6 @@ class Truth:
 
 @register("program", about=LISTED)
 def check_program(task: Task, claim: Object) -> str:
-    need_exact_laws(task)
     data = read_object(claim, "claim alpha beta cost truths", "the claim 'program'")
     alpha, beta = read_risks(data)
     cost = None if data["cost"] == "inf" else read_rational(data["cost"], "cost")

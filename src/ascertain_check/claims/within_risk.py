@@ -22,6 +22,17 @@ and if v_n <= u then v_(n+1) = c + sum p v_n <= c + sum p u <= u. As n grows v_n
 what the cheapest action does, so a finite bound on the expected cost also says that the policy ends with probability
 one: looking for ever is no way to avoid an abstention.
 
+*Noise as a bound.* Where errors have probability at most f given the past, and a reading may be lost with at most l, v
+is the worst case over every noise within that, which may look at all that has happened: for each of the three numbers
+by itself the least non-negative solution of
+
+    v = c + (1 - f) (1 - l) v(predicted) + (1 - f) l max(v(predicted), v(silence)) + f max over readings y of v(y),
+
+where v(y) is v at the place after y. The laws that a reading may have form a polytope, and of a linear function an end
+of it is worst. In general v = c + sum, over parts of the probability, of p times the largest v that noise can send the
+part to. Values that satisfy u >= c + sum of p max u bound it by the same proof: noise that is cut off after n actions
+has v_(n+1) <= c + sum p max v_n <= c + sum p max u <= u, whatever it does.
+
 Numbers are compared exactly. One that needs more than MAX_BITS bits is not followed further: a claim that needs it can
 bring values instead.
 """
@@ -42,7 +53,7 @@ from ascertain_check.reading import (
     read_object,
     read_rational,
 )
-from ascertain_check.task import Law, Task, need_exact_laws
+from ascertain_check.task import Task, predicted
 from ascertain_check.verdicts import Malformed, Refuted
 
 Place: TypeAlias = tuple[int, int, int]
@@ -72,7 +83,6 @@ class Policy:
 
 @register("within-risk", about=LISTED)
 def check_within_risk(task: Task, claim: Object) -> str:
-    need_exact_laws(task)
     data = read_object(claim, "claim alpha beta cost policy values?", "the claim 'within-risk'")
     limits = (
         read_rational(data["alpha"], "alpha"),
@@ -89,7 +99,9 @@ def check_within_risk(task: Task, claim: Object) -> str:
     for h, (label, s) in enumerate(task.hypotheses):
         check_limits(value_at(task, policy, (0, label, s), values), limits, f"hypothesis {h}")
     alpha, beta, cost = limits
-    return f"the policy errs with probability at most {alpha}, abstains with at most {beta}, and costs at most {cost}"
+    noise = "" if task.at_most is None else ", whatever the noise within its bound"
+    risk = f"the policy errs with probability at most {alpha}, abstains with at most {beta}, and costs at most {cost}"
+    return risk + noise
 
 
 def read_policy(task: Task, value: object, *, loops: bool) -> Policy:
@@ -137,22 +149,34 @@ def find_places(task: Task, policy: Policy) -> list[Place]:
         node = policy.at(place[0])
         if isinstance(node, Ask):
             asking.append(place)
-            for _, after in step(task, node, place):
-                if after not in seen:
-                    seen.add(after)
-                    stack.append(after)
+            for _, reached in step(task, node, place):
+                stack += [after for after in reached if after not in seen]
+                seen.update(reached)
     return asking
 
 
-def step(task: Task, node: Ask, place: Place) -> list[tuple[Fraction, Place]]:
-    """Where the action leads, with which probability."""
+def step(task: Task, node: Ask, place: Place) -> list[tuple[Fraction, list[Place]]]:
+    """Parts of the probability, and where the action, or noise that is a bound, can send each; different places."""
     _, label, s = place
     successor, behaviour = task.successor[s][node.action], task.behaviour[s][node.action]
     if successor is None or behaviour is None:
         raise Refuted(f"action {node.action} is asked where the plant may be in state {s}, which does not allow it")
-    law: Law = task.laws[behaviour] if task.noisy else ((behaviour, ONE),)
     label = task.label_after(label, successor)
-    return [(p, (node.next.get(y, LOST), label, successor)) for y, p in law]
+    parts = spread(task, behaviour)
+    return [(p, [(v, label, successor) for v in dict.fromkeys(node.next.get(y, LOST) for y in ys)]) for p, ys in parts]
+
+
+def spread(task: Task, behaviour: int) -> list[tuple[Fraction, list[int]]]:
+    """The reading as parts of probability, each with the readings that it may become."""
+    if not task.noisy:
+        return [(ONE, [behaviour])]
+    law, f = task.laws[behaviour], task.at_most
+    if f is None or len(law) == 1:
+        return [(p, [y]) for y, p in law]
+    shown = predicted(law, f, task.lost)
+    silence, loss = task.lost or (shown, ZERO)
+    sure, lost = (1 - f) * (1 - loss), (1 - f) * loss
+    return [(sure, [shown]), (lost, [shown, silence]), (f, [y for y, _ in law])]
 
 
 def compute_values(task: Task, policy: Policy, places: list[Place]) -> dict[Place, Triple]:
@@ -180,12 +204,12 @@ def check_limits(value: Triple, limits: Triple, where: str) -> None:
 
 
 def value_after(task: Task, policy: Policy, place: Place, values: dict[Place, Triple]) -> Triple:
-    """c + sum of p times the values of the next place, for each of the three."""
+    """c + sum of p times the worst values of the next place, for each of the three."""
     node = policy.at(place[0])
     assert isinstance(node, Ask)
     wrong, none, cost = ZERO, ZERO, task.cost[node.action]
-    for p, after in step(task, node, place):
-        w, b, c = value_at(task, policy, after, values)
+    for p, reached in step(task, node, place):
+        w, b, c = map(max, zip(*(value_at(task, policy, after, values) for after in reached), strict=True))
         wrong, none, cost = wrong + p * w, none + p * b, cost + p * c
     return wrong, none, cost
 

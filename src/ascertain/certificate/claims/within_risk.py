@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, TypeVar
 
-from ascertain.errors import CertificateError
+from ascertain.errors import CertificateError, LimitError
 from ascertain.policy.absorption import Triple, find_fates
 from ascertain.policy.chain import Chain, follow, number_memories, tabulate
-from ascertain.policy.enclosure import Enclosure, enclose
+from ascertain.policy.enclosure import Enclosure
 from ascertain.policy.evaluate import value_places
 from ascertain.policy.plain import numbered_data
 from ascertain.policy.policy import AbstractPolicy
@@ -32,8 +32,10 @@ def within_risk_claim(task: Task, policy: AbstractPolicy[Memory], *, exact: bool
     if any(i in fates.endless for i in chain.start):
         raise CertificateError("the policy may go on for ever, so that its expected cost is infinite")
     values = value_places(chain, fates, exact=exact)
-    if any(max(x.numerator, x.denominator).bit_length() > MAX_BITS for triple in values.upper for x in triple):
-        values = enclose(chain, fates)
+    if _is_long(values):
+        values = value_places(chain, fates, exact=False)
+        if chain.parts is not None and _is_long(values):  # circles under such noise are solved exactly
+            raise LimitError(f"what the policy achieves are numbers of more than {MAX_BITS} bits")
     table = tabulate(chain)
     wrong, abstain, cost = (max(values.upper[i][column] for i in chain.start) for column in range(3))
     claim: dict[str, Any] = {
@@ -45,6 +47,10 @@ def within_risk_claim(task: Task, policy: AbstractPolicy[Memory], *, exact: bool
     }
     exactly_known = not any(values.width)
     return claim if table.is_ordered and exactly_known else claim | {"values": _value_rows(chain, values)}
+
+
+def _is_long(values: Enclosure) -> bool:
+    return any(max(x.numerator, x.denominator).bit_length() > MAX_BITS for triple in values.upper for x in triple)
 
 
 def _value_rows(chain: Chain, values: Enclosure) -> list[list[Any]]:
