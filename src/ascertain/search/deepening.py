@@ -137,7 +137,6 @@ class Search:
         while True:
             if not self.prepared and (self.graph.num_visits >= first or size > SMALL):
                 self.prepare()
-                self.pack()
                 if self.is_over:
                     return "time"
             status = self.visit(at_once if self.prepared else max(1, first))
