@@ -315,6 +315,26 @@ def test_fingerprint_names_classes_and_says_none_of_these(tmp_path: Path) -> Non
     assert "'x' is not a number" in complaint("fingerprint", *servers, "--reset-cost", "x")
 
 
+def test_fingerprint_weighs_machines_by_a_file(tmp_path: Path) -> None:
+    servers, file = sorted(SERVERS.glob("*.dot")), tmp_path / "met.csv"
+    lines = ["machine,weight", "alder,1/50", "birch,0.95", "cedar,1/100", "dogwood,0.01", "elm,1/100"]
+    expected = ("fingerprint", *servers, "--objective", "expected", "--weights", file)
+    file.write_text("\n".join(lines))
+    facts = answer(*expected)
+    assert (facts["upper"], facts["expected"], facts["certificate"]) == ("413/100", "413/100", "VERIFIED")
+    assert answer("fingerprint", *servers, "--weights", file)["upper"] == "7"
+    for line, change, reason in (
+        (1, "ader,1", "met.csv:2: 'ader' is not a machine; did you mean 'alder'?"),
+        (1, "birch,1", "met.csv:3: 'birch' stands twice; once is right"),
+        (2, "birch,0", "met.csv:3: the weight of 'birch' is 0; a weight must be positive"),
+        (2, "birch,often", "met.csv:3: the weight of 'birch': 'often' is not a number"),
+        (5, "", "met.csv: 'elm' has no weight; every machine needs one, such as 1"),
+    ):
+        file.write_text("\n".join([*lines[:line], change, *lines[line + 1 :]]))
+        assert reason in complaint(*expected)
+    assert "--objective and --weights are for finding" in complaint(*expected, "--plant", "ask")
+
+
 def test_no_output_is_written_over_an_input(tmp_path: Path) -> None:
     model, problem = tmp_path / "v.dot", tmp_path / "v.toml"
     model.write_text((VALVE / "valve.dot").read_text())

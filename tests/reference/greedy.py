@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from ascertain.task.task import Task
@@ -10,10 +11,11 @@ Members = tuple[tuple[int, int], ...]
 """(state, label), ascending."""
 
 
-def greedy_cost(task: Task) -> Fraction:
+def greedy_cost(task: Task, *, by_largest: bool = False) -> Fraction:
     """The worst cost of the policy that always takes, of the shortest words that split, the one that leaves least.
 
-    What is left is the sum of the squares of the sizes of branches; every label is that of one hypothesis.
+    What is left is the sum of the squares of the sizes of branches, or the largest of them; every label is that of one
+    hypothesis.
     """
     worst = Fraction(0)
     start: Members = tuple(sorted((int(s), int(k)) for s, k in zip(task.state, task.label, strict=True)))
@@ -23,12 +25,12 @@ def greedy_cost(task: Task) -> Fraction:
         if len({k for _, k in members}) == 1:
             worst = max(worst, spent)
             continue
-        price, branches = shortest_split(task, members)
+        price, branches = shortest_split(task, members, max if by_largest else sum)
         stack.extend((branch, spent + price) for branch in branches)
     return worst
 
 
-def shortest_split(task: Task, members: Members) -> tuple[Fraction, list[Members]]:
+def shortest_split(task: Task, members: Members, total: Callable[[list[int]], int]) -> tuple[Fraction, list[Members]]:
     """The price of the best of the shortest words that split, and what it leaves; there is one."""
     front, seen = [(Fraction(0), members)], {members}
     while True:
@@ -42,7 +44,7 @@ def shortest_split(task: Task, members: Members) -> tuple[Fraction, list[Members
                 if any(len({s for s, _ in branch}) < len(branch) for branch in left.values()):
                     continue
                 after: list[Members] = [tuple(sorted(branch)) for _, branch in sorted(left.items())]
-                rest = sum(len(branch) ** 2 for branch in after)
+                rest = total([len(branch) ** 2 for branch in after])
                 if len(after) > 1 and (best is None or rest < best[0]):
                     best = (rest, spent + task.cost[a], after)
                 elif len(after) == 1 and after[0] not in seen:

@@ -113,6 +113,12 @@ def replay(task: Task, proof: Proof) -> Fraction | None:
             after = branches(task, members, a)
             if after is None or (row.bound is not None and row.bound <= cost):
                 continue
+            if a not in row.moves:
+                # Some reading leaves more labels than any tree tells apart for what is left to spend.
+                assert task.state_label is None and row.bound is not None
+                most = most_leaves(task, row.bound - cost)
+                assert any(len({k for k, _ in left}) > most for left in after)
+                continue
             y, number = row.moves[a]
             held = frozenset((k, s) for k, s in members if task.model.output[s, a] == y)
             (left,) = branches(task, held, a) or [frozenset()]
@@ -123,6 +129,13 @@ def replay(task: Task, proof: Proof) -> Fraction | None:
     start = frozenset((int(k), int(s)) for k, s in zip(task.label, task.state, strict=True))
     assert stands_for(root.members, start)
     return root.bound
+
+
+def most_leaves(task: Task, below: Fraction) -> int:
+    """The leaves of the widest tree whose worst cost is below a positive number: all trees, level by level."""
+    assert isinstance(task.model, Machine)
+    widths = [(cost, len(set(task.model.output[:, a].tolist()) - {-1})) for a, cost in enumerate(task.cost)]
+    return max([1, *(width * most_leaves(task, below - cost) for cost, width in widths if cost < below)])
 
 
 def stands_for(members: Sequence[tuple[int, int]], left: frozenset[tuple[int, int]]) -> bool:

@@ -14,9 +14,11 @@ the call at hand will take by its own estimate (`work`), reach what the change c
 * otherwise it costs about SECONDS_PER_INSTRUCTION for each bytecode instruction of the kernel and of those it calls.
 
 This is the rule for renting skis: who buys them once the rent has come to their price never pays more than twice what
-was best, however long the winter is. Kernels whose work nobody can foresee, such as searches, are *sliced*: their last
-argument is a limit, and they go on where they stopped when they are called again. While such a kernel is interpreted, a
-call is cut into portions, and the kernel may change between two.
+was best, however long the winter is. Where time is limited (`interruption.py`), a kernel is compiled only while twice
+the price is left, and loaded while there is time for that, unless its next call alone is worth it. Kernels whose work
+nobody can foresee, such as searches, are *sliced*: their last argument is a limit, and they go on where they stopped
+when they are called again. While such a kernel is interpreted, a call is cut into portions, and the kernel may change
+between two.
 
 When a kernel changes depends on the clock, so no result may depend on it. Kernels therefore use integers, comparisons,
 and of floats only what IEEE 754 rounds correctly (no exp or log: those come as tables), add in a fixed order, and
@@ -45,6 +47,7 @@ from typing import Any, TypeAlias, TypeVar, cast, final, overload
 import numpy as np
 
 from ascertain.errors import AscertainError
+from ascertain.interruption import seconds_left
 
 F = TypeVar("F", bound=Callable[..., Any])
 Work: TypeAlias = (
@@ -60,6 +63,8 @@ MODES = ("auto", "interpreted", "compiled")
 """What ASCERTAIN_KERNELS can say, the default first."""
 IMPORT_SECONDS = 0.5
 """Importing Numba takes about this long."""
+SOON = 4
+"""Where time is limited, Numba is imported at once when less than so many times what that takes is left."""
 LOAD_SECONDS = 0.02
 """Loading the machine code of one kernel takes about this long."""
 SECONDS_PER_INSTRUCTION = 0.0015
@@ -141,14 +146,18 @@ class Kernel:
         if TIERS.mode != "auto":
             return TIERS.mode == "compiled"
         own, numba = self.seconds + ahead, 0.0 if "numba" in sys.modules else IMPORT_SECONDS
+        left = seconds_left()
+        if left is not None and left < numba + LOAD_SECONDS > ahead:
+            return False
         if self.may_load and own >= LOAD_SECONDS:
             if not self.has_files:
                 self.may_load = False
-            elif TIERS.seconds + ahead >= numba:
+            elif TIERS.seconds + ahead >= numba or (left is not None and left < SOON * numba):
                 if self.can_load(arguments):
                     return True
                 self.may_load = False  # the files are stale, or hold code for other types of arguments
-        return own >= self.price + numba
+        price = self.price + numba
+        return own >= price and (left is None or left >= 2 * price or ahead >= price)
 
     def interpret(self, arguments: tuple[Any, ...]) -> Any:
         """Call the function itself, by the clock."""

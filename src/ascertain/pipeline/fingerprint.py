@@ -6,7 +6,7 @@ machines -> one task, up to those that nobody can tell apart -> settle
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, final
 from ascertain.certificate.claims.none_of_these import none_of_these_claim
 from ascertain.certificate.write import write_certificate
 from ascertain.drawing.shown import Shown
-from ascertain.errors import FileError, TaskError
+from ascertain.errors import FileError, TaskError, find_name
 from ascertain.model import Model
 from ascertain.model.files import read_listed
 from ascertain.model.files.fuzzer_folder import read_folder
@@ -29,13 +29,17 @@ from ascertain.rational import Number, rational_field
 from ascertain.search.exact import Prove, SearchProgress
 from ascertain.search.solution import Objective
 from ascertain.task.hypotheses import starts_explaining
-from ascertain.task.log import read_log
+from ascertain.task.log import read_log, read_rows
 from ascertain.task.task import Task
 from ascertain.writing import write_whole
 
 Machines: TypeAlias = Mapping[str, Model] | Sequence[str | Path]
 """Machines by name, or the files that they are read from and named after; a folder stands for the models in it, in the
 layout of protocol-state-fuzzer."""
+Weights: TypeAlias = Mapping[str, Number] | str | Path
+"""How often each machine is met, by name; or the file that says so, in the columns machine and weight."""
+WEIGHT_COLUMNS = ("machine", "weight")
+"""What a row of a file of weights says."""
 
 
 @final
@@ -47,7 +51,7 @@ class Fingerprinted(Shown):
     classes: tuple[tuple[str, ...], ...]
     """The machines of each class, in the order of the task's labels."""
     expected: Fraction | None
-    """The mean cost of the policy over machines, all equally likely."""
+    """The mean cost of the policy over machines, as often as their weights say."""
 
     def shown(self) -> Mapping[str, object]:
         return {**self.settled.shown(), "classes": len(self.classes), "expected": self.expected}
@@ -106,6 +110,7 @@ def fingerprint(
     actions: Sequence[str] | None = None,
     cost: Mapping[str, Number] | None = None,
     objective: Objective = "worst",
+    weights: Weights | None = None,
     time_limit: float | None = None,
     progress: SearchProgress | None = None,
     prove: Prove = "always",
@@ -113,15 +118,18 @@ def fingerprint(
     """Find the cheapest experiment that tells machines apart, on the actions that all of them know and a reset.
 
     `reset_cost` is what the reset costs; None: there is none. `actions` keeps these only, and `cost` has the costs of
-    those that do not cost 1. The other parameters are those of `settle`.
+    those that do not cost 1. Means are under `weights`, which name every machine; all alike if there are none. The
+    other parameters are those of `settle`.
     """
     task = pose_machines(machines, reset_cost, actions, cost)
-    settled = settle(task, objective=objective, time_limit=time_limit, progress=progress, prove=prove)
+    weight = weigh_machines(task, weights)
+    settled = settle(task, objective=objective, weights=weight, time_limit=time_limit, progress=progress, prove=prove)
     classes: list[list[str]] = [[] for _ in task.labels]
     for s, k in zip(task.state, task.label, strict=True):
         classes[int(k)].append(task.model.origin[int(s)])
     costs = [] if settled.policy is None else cost_by_hypothesis(task, settled.policy)
-    expected = sum(costs, Fraction(0)) / len(costs) if costs else None
+    spent = sum((w * c for w, c in zip(weight, costs, strict=True)), Fraction(0)) if costs else None
+    expected = None if spent is None else spent / sum(weight)
     return Fingerprinted(settled, tuple(tuple(names) for names in classes), expected)
 
 
@@ -166,6 +174,36 @@ def pose_machines(
     price = None if reset_cost is None else rational_field(reset_cost, "--reset-cost", TaskError)
     known = machines if isinstance(machines, Mapping) else _read(machines)
     return pose_fingerprint(known, reset_cost=price, actions=actions, cost=cost)
+
+
+def weigh_machines(task: Task, weights: Weights | None) -> list[Fraction]:
+    """The weight of each hypothesis of a task of fingerprinting."""
+    names = [task.model.origin[int(s)] for s in task.state]
+    if weights is None:
+        return [Fraction(1)] * len(names)
+    where = str(weights) if isinstance(weights, str | Path) else "weights"
+    error = FileError if isinstance(weights, str | Path) else TaskError
+    given: dict[str, Fraction] = {}
+    for place, name, number in _list_weights(weights):
+        find_name(name, names, place, "a machine", error)
+        if name in given:
+            raise error(f"{place}: {name!r} stands twice; once is right")
+        given[name] = rational_field(number, f"{place}: the weight of {name!r}", error)
+        if given[name] <= 0:
+            raise error(f"{place}: the weight of {name!r} is {given[name]}; a weight must be positive")
+    missing = next((name for name in names if name not in given), None)
+    if missing is not None:
+        raise error(f"{where}: {missing!r} has no weight; every machine needs one, such as 1")
+    return [given[name] for name in names]
+
+
+def _list_weights(weights: Weights) -> Iterator[tuple[str, str, object]]:
+    """For each weight the words that begin a message about it, the machine, and what was written."""
+    if isinstance(weights, Mapping):
+        yield from (("weights", name, number) for name, number in weights.items())
+        return
+    for line, row in read_rows(Path(weights), WEIGHT_COLUMNS, 2):
+        yield f"{weights}:{line}", str(row["machine"]).strip(), row["weight"]
 
 
 def _read(files: Sequence[str | Path]) -> dict[str, Model]:

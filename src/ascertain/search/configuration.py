@@ -30,6 +30,7 @@ from ascertain.kernels.search.bounds import NEVER, find_partners, sweep_subsets
 from ascertain.kernels.search.distances import FULL, NONE, look_up_pair
 from ascertain.kernels.search.tables import SearchTables, Subsets
 from ascertain.quotients.separation import PairDistances, list_reachable, measure_task, successors_within
+from ascertain.search.leaves import bound_by_leaves
 from ascertain.search.pair_table import grow_pairs, keep_met_pairs, keep_no_pairs
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Action, IntArray, Reading, State
@@ -194,6 +195,7 @@ def build_arena(task: Task, *, mean: bool = False, distances: PairDistances | No
             reading=model.behaviour[class_of] if distances is None else distances.behaviour,
             cost=cost,
             least=int(cost.min()),
+            by_leaves=np.empty(0, dtype=np.int64) if mean else bound_by_leaves(task),
             distance=np.empty(0, dtype=np.int64) if distances is None else distances.distance,
             choice=np.empty(0, dtype=np.int16) if distances is None else distances.choice,
             pairs=keep_met_pairs(len(cost)) if distances is None else keep_no_pairs(),

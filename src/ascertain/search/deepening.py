@@ -137,7 +137,6 @@ class Search:
         while True:
             if not self.prepared and (self.graph.num_visits >= first or size > SMALL):
                 self.prepare()
-                self.pack()
                 if self.is_over:
                     return "time"
             status = self.visit(at_once if self.prepared else max(1, first))
@@ -213,6 +212,7 @@ class Search:
         if self.packed or self.graph.num_visits < due or not self.counts_start or self.lower >= self.upper:
             return
         self.packed = True
+        self.take(find_first_policy(self.arena.task, MIDDLE, self.deadline, by_largest=True))
         self.raise_start(bound_by_packing(self.arena, self.lower, lambda: self.is_over))
         self.take(find_first_policy(self.arena.task, WIDE, self.deadline))
         if self.is_planned and self.lower < self.upper:

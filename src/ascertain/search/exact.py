@@ -111,7 +111,8 @@ def solve(
         started=started,
         compiled_before=compiled_before,
     )
-    why = search.run(progress)
+    with _ending_at(deadline):  # kernels look at it before they are compiled
+        why = search.run(progress)
     if search.lower == INFINITE and mean:
         # What cannot be settled cannot be settled at any mean cost either, and a proof of it is one about worst costs.
         # It is known to exist, so it is looked for without limits.

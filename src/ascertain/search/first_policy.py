@@ -38,12 +38,18 @@ MOST_MEMBERS = 2**17
 
 
 def find_first_policy(
-    task: Task, width: int = NARROW, deadline: float | None = None, *, eager: bool = False
+    task: Task,
+    width: int = NARROW,
+    deadline: float | None = None,
+    *,
+    eager: bool = False,
+    by_largest: bool = False,
 ) -> Automaton | None:
     """A policy of the task, which is on a machine without noise; None where the steps lead nowhere or time runs out.
 
-    `width` says how many words are looked at, unless it is `eager` and takes the best of the shortest that split;
-    `deadline` is on the clock of `time.monotonic`.
+    `width` says how many words are looked at, unless it is `eager` and takes the best of the shortest that split; a
+    word is as good as all that it leaves, or, `by_largest`, as the worst of what it leaves. `deadline` is on the clock
+    of `time.monotonic`.
     """
     bits = max(len(task.labels) - 1, 1).bit_length()
     if task.model.num_states << bits >= 2**31 or task.num_hypotheses > MOST_MEMBERS:
@@ -51,14 +57,20 @@ def find_first_policy(
     tables = _tables(task, bits)
     code = np.unique(task.state.astype(np.int64) << bits | task.label).astype(np.int32)
     for again in range(TRIALS):
-        status, policy = _plan(tables, code, width * 8**again, MOST_WORDS * 2**again, deadline, eager)
+        status, policy = _plan(tables, code, width * 8**again, MOST_WORDS * 2**again, deadline, eager, by_largest)
         if status != kernels.STUCK:
             return policy
     return None
 
 
 def _plan(
-    tables: SearchTables, code: IntArray, width: int, most_words: int, deadline: float | None, eager: bool
+    tables: SearchTables,
+    code: IntArray,
+    width: int,
+    most_words: int,
+    deadline: float | None,
+    eager: bool,
+    by_largest: bool,
 ) -> tuple[int, Automaton | None]:
     """One trial, and how it ended."""
     k, bits = len(code), tables.bits
@@ -82,7 +94,7 @@ def _plan(
     )
     at_a_time = max(1, PASSES // (max(width, k) * len(tables.cost)))
     while True:
-        status = plan_first(tables, scratch, scratch.weight, words, plan, width, eager, at_a_time)
+        status = plan_first(tables, scratch, scratch.weight, words, plan, width, eager, by_largest, at_a_time)
         if status == kernels.DONE:
             return status, _read(plan)
         if status == kernels.STUCK or (deadline is not None and time.monotonic() > deadline):
@@ -102,6 +114,7 @@ def _tables(task: Task, bits: int) -> SearchTables:
         reading=np.array(task.model.behaviour),
         cost=coarse,
         least=FINEST,
+        by_leaves=np.empty(0, dtype=np.int64),
         distance=np.empty(0, dtype=np.int64),
         choice=np.empty(0, dtype=np.int16),
         pairs=keep_no_pairs(),

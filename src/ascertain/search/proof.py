@@ -2,10 +2,11 @@
 
 A *demand* (R, b) says that the proof needs the configuration R to cost at least b. It is met by a part of R for which
 that is known: two labels in one state (nothing settles them), a pair at that distance, a small set whose D is in the
-table of subsets, a stuck leaf of the splitting tree, or R itself, a node of the graph whose lower bound is at least b.
-For every action that all members of the part allow, some branch is known to cost at least b - c(a), and becomes a
-demand in turn. Demands are taken in falling order of b. A branch's demand is lower than the row's, so a row is formed
-once, with the largest b that anything asks of it.
+table of subsets, a stuck leaf of the splitting tree, as many labels as cost b at least (`search/leaves.py`), or R
+itself, a node of the graph whose lower bound is at least b. For every action that all members of the part allow, some
+branch is known to cost at least b - c(a), and becomes a demand in turn, unless its number of labels says so. Demands
+are taken in falling order of b. A branch's demand is lower than the row's, so a row is formed once, with the largest b
+that anything asks of it.
 
 Rows are *renamed* as nodes of the graph are, so that a configuration that the proof meets under many names is one row;
 the root alone keeps the labels of the task. A row R' stands for what is left, R_{a,y}, if every state of R' is a state
@@ -18,6 +19,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from fractions import Fraction
+
+import numpy as np
 
 from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.kernels.search.bounds import NEVER, dearest_subset, farthest_pair, usable_size
@@ -74,6 +77,8 @@ class Prover:
             branches = self.arena.branches(row, a)
             if branches is not None:
                 need = bound if bound == INFINITE else bound - self.costs[a]
+                if any(self.by_leaves(after) >= need for after in branches.values()):
+                    continue
                 y, part = self.choose(branches, need)
                 yield a, y, part, need
 
@@ -121,8 +126,21 @@ class Prover:
         for value, part in self.weigh(configuration)[1]:
             if value >= need:
                 return part
+        if self.by_leaves(configuration) >= need:
+            return self.one_of_each_label(configuration, need)
         stuck = None if self.tree is None or need != INFINITE else self.tree.stuck_part(configuration)
         return configuration if stuck is None else stuck
+
+    def by_leaves(self, configuration: Configuration) -> int:
+        """What so many labels cost at least."""
+        table = self.arena.tables.by_leaves
+        return int(table[len({label for label, _ in configuration})]) if len(table) else 0
+
+    def one_of_each_label(self, configuration: Configuration, need: int) -> Configuration:
+        """Members of as few labels as cost `need`."""
+        member = {label: (label, s) for label, s in sorted(configuration, reverse=True)}
+        count = int(np.searchsorted(self.arena.tables.by_leaves, need))
+        return frozenset(sorted(member.values())[:count])
 
     def named(self, part: Configuration) -> Configuration:
         """The part with its labels renamed in the order of its states; about the current state, labels are states'."""
@@ -143,7 +161,7 @@ class Prover:
             return INFINITE, [(INFINITE, pair)]
         code = self.arena.encode(configuration)
         parts = self.small_parts(sorted(configuration, key=lambda member: member[1]), code)
-        bound = max(value for value, _ in parts)
+        bound = max(self.by_leaves(configuration), *(value for value, _ in parts))
         if bound < INFINITE and self.tree is not None and self.tree.stuck_part(configuration) is not None:
             return INFINITE, parts
         node = self.graph.find_code(code)

@@ -26,6 +26,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from ascertain.interruption import seconds_left
 from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.quotients.abstract import first_places
 from ascertain.quotients.quotient import Quotient
@@ -41,10 +42,10 @@ Graph: TypeAlias = list[list[tuple[Step, int]]]
 """For each pair of a rival and the reference what steps lead to: another pair, or APART."""
 APART = -1
 """Where the two read differently."""
-MOST_EXPLORED = 60_000
-"""Pairs of states of all rivals of a reference together: a second of plain Python."""
-MOST_FOR_ONE = 4_000
-"""Pairs of states of one rival: one that needs more is left out."""
+MOST_EXPLORED = 600_000
+"""Pairs of states times actions of all rivals of a reference together: a second of plain Python."""
+MOST_FOR_ONE = 40_000
+"""Pairs of states times actions of one rival: one that needs more is left out."""
 MOST_RIVALS = 1_500
 """Rivals of a reference, evenly spaced: cuts of more of them make the program long without making it much better."""
 SAMPLE = 16
@@ -206,10 +207,10 @@ class _Packing:
                         pairs.append((p, q))
                     arrows.append(((r, a), number[p, q]))
             graph.append(arrows)
-            if len(pairs) > MOST_FOR_ONE:
-                self.left -= len(graph)
+            if len(pairs) * self.arena.num_actions > MOST_FOR_ONE:
+                self.left -= len(graph) * self.arena.num_actions
                 return None
-        self.left -= len(graph)
+        self.left -= len(graph) * self.arena.num_actions
         return graph if ends else None
 
     def solve(self) -> Shares | None:
@@ -230,7 +231,8 @@ class _Packing:
         matrix = csr_array((values, (rows, columns)), shape=(len(place) + len(self.cuts), len(steps)), dtype=float)
         limit = np.concatenate((np.zeros(len(place)), -np.ones(len(self.cuts))))
         limit[place[self.start]] = 1
-        found = cast("Any", linprog([cost[a] for _, a in steps], A_ub=matrix, b_ub=limit, method="highs"))
+        price, most = [cost[a] for _, a in steps], {"time_limit": seconds_left()}
+        found = cast("Any", linprog(price, A_ub=matrix, b_ub=limit, method="highs", options=most))
         if found.status != 0:
             return None
         dual = [Fraction(max(0.0, -float(x))).limit_denominator(FINEST) for x in found.ineqlin.marginals]

@@ -13,7 +13,17 @@ A row is a configuration R with a bound b, a rational or infinite. The rows are 
 
 1. R is not pure, and
 2. two members of R share a state and differ in label, or for every action a that all members of R allow, b <= c(a), or
-   the row names a reading y and a row (R', b') with R' covered by R_{a,y} and b' >= b - c(a), where inf - c = inf.
+   the row names a reading y and a row (R', b') with R' covered by R_{a,y} and b' >= b - c(a), where inf - c = inf, or
+   it says nothing of a, the task is about the start, and for some reading y, L(labels in R_{a,y}) >= b - c(a).
+
+L(n) is what n *leaves* cost at least. Let m(a) be the number of readings that action a gives in any state. L(n) is 0
+for n <= 1, and otherwise the least, over actions with m(a) >= 2, of c(a) + L(ceil(n / m(a))); infinite without any.
+
+*Lemma.* In a task about the start no policy solves a configuration of n labels at a cost less than L(n). *Proof*, by
+induction on the height of the policy's tree, for n >= 2: it begins with an action a. Members keep their labels, so some
+reading leaves at least ceil(n / m(a)) of them, and by induction what follows costs at least L of that, as L never falls
+when n grows. With m(a) >= 2 the whole costs at least c(a) + L(ceil(n / m(a))) >= L(n); with m(a) = 1 all n are left,
+and it costs more than L(n). QED.
 
 *Theorem.* If the rows are consistent, no policy solves the configuration R of any row at a cost less than its bound b.
 
@@ -21,7 +31,8 @@ A row is a configuration R with a bound b, a rational or infinite. The rows are 
 of the members it is a finite tree; among all such pairs of a row and a tree, choose one with a tree T of least height.
 T does not begin with an answer, for R is not pure. So it begins with an action a, which all members of R allow, and
 c(a) <= (cost of T) < b. Members that share a state have the same transcript for ever, so a policy answers all of them
-alike: were two of their labels different, T would not solve R. (In a task about the current state they never are.) So
+alike: were two of their labels different, T would not solve R. (In a task about the current state they never are.) If
+the row says nothing of a, what T does after some y solves R_{a,y} at a cost less than b - c(a), against the lemma. So
 the row names y and R'. As R' is not pure it is not empty, so neither is R_{a,y}, and what T does after reading y solves
 R_{a,y}, and therefore, its answers renamed, R', at a cost of at most (cost of T) - c(a) < b - c(a) <= b'. That is
 another such pair with a lower tree, which contradicts the choice. QED. Nothing was assumed about rows naming each other
@@ -37,9 +48,11 @@ pairs (label, class of the state); what is proved there holds for the task. With
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
+from typing import TypeAlias
 
 from ascertain_check.claim import register
 from ascertain_check.claims.quotient import Quotient, read_classes
@@ -54,6 +67,8 @@ from ascertain_check.reading import (
 )
 from ascertain_check.task import Pair, Task
 from ascertain_check.verdicts import Malformed, Refuted
+
+Leaves: TypeAlias = Callable[[int], Fraction | None]
 
 
 @dataclass(frozen=True)
@@ -71,8 +86,9 @@ def check_lower(task: Task, claim: Object) -> str:
     cost = read_bound(data["cost"], "cost")
     quotient = read_classes(task, data)
     rows = read_rows(task, quotient, data["rows"])
+    least = cost_of_leaves(task, quotient)
     for number in range(len(rows)):
-        check_row(task, quotient, rows, number)
+        check_row(task, quotient, rows, number, least)
     check_root(task, quotient, rows, data["row"], cost)
     return "no policy settles the question" if cost is None else f"no policy settles the question for less than {cost}"
 
@@ -90,10 +106,28 @@ def check_root(task: Task, quotient: Quotient, rows: list[Row], value: object, c
         raise Refuted("the row that is named has a bound below the cost that is claimed")
 
 
-def check_row(task: Task, quotient: Quotient, rows: list[Row], number: int) -> None:
+def cost_of_leaves(task: Task, quotient: Quotient) -> Leaves:
+    """L as a function of n; None for infinite."""
+    price: dict[int, Fraction] = {}
+    for a, cost in enumerate(task.cost):
+        number = len({row[a] for row in quotient.behaviour} - {None})
+        if number > 1:
+            price[number] = min(cost, price.get(number, cost))
+
+    @cache
+    def least(n: int) -> Fraction | None:
+        if n <= 1:
+            return Fraction(0)
+        after = ((cost, least(-(-n // number))) for number, cost in price.items())
+        return min((cost + rest for cost, rest in after if rest is not None), default=None)
+
+    return least
+
+
+def check_row(task: Task, quotient: Quotient, rows: list[Row], number: int, least: Leaves) -> None:
     """Conditions 1 and 2 for one row."""
     for a in list_binding(task, quotient, rows[number].members, f"row {number}"):
-        check_move(quotient, rows, number, a, task.cost[a])
+        check_move(quotient, rows, number, a, task.cost[a], least)
 
 
 def list_binding(task: Task, quotient: Quotient, members: Collection[Pair], where: str) -> list[int]:
@@ -107,19 +141,30 @@ def list_binding(task: Task, quotient: Quotient, members: Collection[Pair], wher
     return [a for a in range(task.num_actions) if all(quotient.successor[c][a] is not None for _, c in members)]
 
 
-def check_move(quotient: Quotient, rows: list[Row], number: int, a: int, cost: Fraction) -> None:
+def check_move(quotient: Quotient, rows: list[Row], number: int, a: int, cost: Fraction, least: Leaves) -> None:
     """Condition 2 for one action that all members allow."""
     row, where = rows[number], f"row {number}"
     if row.bound is not None and row.bound <= cost:
         return
+    needed = None if row.bound is None else row.bound - cost
     if a not in row.moves:
-        raise Refuted(f"{where} says nothing of action {a}, which all its members allow")
+        if quotient.current is not None or not reaches(least(most_labels(quotient, row, a)), needed):
+            raise Refuted(f"{where} says nothing of action {a}, which all its members allow")
+        return
     y, target = row.moves[a]
     left = {after for _, after in propagate(quotient, row.members, a, y)}
     if not covers(left, rows[target].members):
         raise Refuted(f"{where}: row {target} is not covered by what is left after action {a} and reading {y}")
-    if not reaches(rows[target].bound, None if row.bound is None else row.bound - cost):
+    if not reaches(rows[target].bound, needed):
         raise Refuted(f"{where}: the bound of row {target} is too low after action {a}")
+
+
+def most_labels(quotient: Quotient, row: Row, a: int) -> int:
+    """How many labels some reading leaves."""
+    left: dict[int | None, set[int]] = {}
+    for k, c in row.members:
+        left.setdefault(quotient.behaviour[c][a], set()).add(k)
+    return max(len(labels) for labels in left.values())
 
 
 def propagate(quotient: Quotient, members: Collection[Pair], a: int, y: int) -> list[tuple[Pair, Pair]]:

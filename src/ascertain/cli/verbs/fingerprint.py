@@ -66,6 +66,10 @@ def command(
         Literal["worst", "expected"],
         typer.Option("--objective", help="Minimise the worst cost (and then the mean), or the mean over machines."),
     ] = "worst",
+    weights: Annotated[
+        Path | None,
+        typer.Option("--weights", metavar="FILE", help="How often each machine is met, for means (machine,weight)."),
+    ] = None,
     certificate: CertificateFile = None,
     draw: Drawing = None,
     decision_graph: Annotated[
@@ -94,7 +98,11 @@ def command(
     check_drawing(draw)
     check_drawing(decision_graph, (".dot",))
     files = certificate_files(certificate) if hosts is None else []
-    refuse_overwriting([draw, decision_graph, *files], models)
+    refuse_overwriting([draw, decision_graph, *files], [*models, *([] if weights is None else [weights])])
+    if (weights is not None or objective != "worst") and (transcript, plant, hosts) != (None, None, None):
+        raise TaskError(
+            "--objective and --weights are for finding an experiment; leave out --transcript, --plant and --hosts"
+        )
     announce_compilation()
     price = None if reset_cost == "none" else reset_cost
     if (plant or hosts or transcript) and (draw or decision_graph or time is not None):
@@ -143,7 +151,8 @@ def command(
         raise TaskError("--conform, --journal and --resume are for a run on a plant; name it with --plant")
     with bounds_closing_in() as progress:
         prove = "always" if certificate is not None else "when solved"
-        found = fingerprint(models, **chosen, objective=objective, time_limit=time, progress=progress, prove=prove)
+        chosen |= {"objective": objective, "weights": weights, "time_limit": time}
+        found = fingerprint(models, **chosen, progress=progress, prove=prove)
     save_certificate(certificate, found.settled, NOT_PROVED)
     save_drawing(draw, found.settled, "fingerprint")
     if decision_graph is not None and found.settled.policy is not None:

@@ -1,4 +1,4 @@
-"""What a search reads, and the lower bounds that it draws from it: the farthest pair and the dearest small set.
+"""What a search reads, and its lower bounds: the farthest pair, the number of labels and the dearest small set.
 
 Throughout: a member is one integer, `state << bits | label`; members of a configuration are ascending. R is a set of m
 states, 3 <= m <= `most`.
@@ -77,10 +77,17 @@ def bound_node(tables: SearchTables, code: IntArray, weight: LongArray, k: int) 
 def bound_members(tables: SearchTables, code: IntArray, weight: LongArray, k: int) -> int:
     """The pair bound: the farthest pair, or for mean costs each member's farthest partner times the member's weight.
 
-    For worst costs, where D of small sets is known, the dearest of them if that is more.
+    For worst costs, what that many labels cost if that is more, and where D of small sets is known, the dearest of
+    them.
     """
     if not tables.mean:
         worst = farthest_pair(tables, code, k)[0]
+        if len(tables.by_leaves) > 0:
+            # Labels are numbered in the order of the members.
+            last = 0
+            for i in range(k):
+                last = max(last, int(code[i]) & ((1 << tables.bits) - 1))
+            worst = max(worst, int(tables.by_leaves[last + 1]))
         m = usable_size(tables.subsets, k)
         if m > 2 and worst < INFINITE:
             value = dearest_subset(tables, code, k, m)

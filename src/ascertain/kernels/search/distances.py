@@ -100,8 +100,8 @@ def explore(tables: SearchTables, i: int, j: int, room: int) -> int:
     limit = min(room, FIRST_ROOM)
     num_actions = len(tables.cost)
     while True:
-        # A pair can lead to as many new ones as there are actions.
-        while head < count and count + num_actions <= limit:
+        # A pair can lead to as many new ones as there are actions. What ends at once for so little is known already.
+        while head < count and count + num_actions <= limit and pairs.direct[0] > 2 * least:
             count = lead_on(tables, head, count)
             head += 1
         value_explored(tables, head, count)
@@ -160,6 +160,8 @@ def cost_at_once(tables: SearchTables, i: int, j: int) -> int:
                 ends = tables.reading[i, a] != tables.reading[j, a]
                 if ends or (current and tables.state_label[x] == tables.state_label[y]):
                     best = int(tables.cost[a])
+                    if best == tables.least:
+                        break
     return best
 
 

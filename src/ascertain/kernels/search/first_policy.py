@@ -4,7 +4,8 @@ The *impurity* of a configuration is the number of its ordered pairs of members 
 leaves the members together until its last action splits them there; its *gain* is the impurity that it takes away. The
 word of the largest gain for its cost is taken (Gini's index, one split ahead), found breadth first over what the
 members become; the search goes on while a longer word could still be better and the width allows it, or, if it is
-*eager*, ends with the shortest words that split.
+*eager*, ends with the shortest words that split. *By the largest*, what is left is not the impurity of all branches
+together but that of the worst of them.
 
 The policy is a tree, written node by node. What is still open is a stack of configurations, each with the node that
 decides about it. Throughout: q is a word, c a member, k how many there are.
@@ -68,6 +69,7 @@ def plan_first(
     plan: FirstPolicy,
     width: int,
     eager: bool,
+    by_largest: bool,
     limit: int,
 ) -> int:
     """Decide about at most `limit` open configurations; `width` bounds members times words looked at for each."""
@@ -89,7 +91,7 @@ def plan_first(
             return FULL
         if begin + 2 * k > len(plan.members):
             return FULL
-        q, a = choose_word(tables, code, weight, k, scratch, words, width, eager)
+        q, a = choose_word(tables, code, weight, k, scratch, words, width, eager, by_largest)
         if q < 0:
             return STUCK
         plan.used[OPEN] = top
@@ -129,6 +131,7 @@ def choose_word(
     words: Words,
     width: int,
     eager: bool,
+    by_largest: bool,
 ) -> tuple[int, int]:
     """The word of the largest gain for its cost: a word that leaves the members together, and a last action; or -1."""
     whole = impurity(tables, code, 0, k, scratch)
@@ -158,7 +161,7 @@ def choose_word(
             if left < 0:
                 continue
             price = spent + int(tables.cost[a])
-            rest = rest_of(tables, scratch, left)
+            rest = rest_of(tables, scratch, left, by_largest)
             if (scratch.key[0] >> 31) != (scratch.key[left - 1] >> 31) or rest == 0:
                 gain = whole - rest
                 if gain * best_cost > best_gain * price:
@@ -173,8 +176,8 @@ def choose_word(
 
 
 @kernel
-def rest_of(tables: SearchTables, scratch: Scratch, size: int) -> int:
-    """The impurity of the branches in `scratch.key` together."""
+def rest_of(tables: SearchTables, scratch: Scratch, size: int, by_largest: bool) -> int:
+    """The impurity of the branches in `scratch.key` together, or of the worst of them."""
     total = 0
     begin = 0
     mask = (1 << tables.bits) - 1
@@ -188,7 +191,8 @@ def rest_of(tables: SearchTables, scratch: Scratch, size: int) -> int:
             count[label] += 1
             squares += 2 * int(count[label]) + 1
             end += 1
-        total += (end - begin) * (end - begin) - squares
+        impure = (end - begin) * (end - begin) - squares
+        total = max(total, impure) if by_largest else total + impure
         for i in range(begin, end):
             count[int(scratch.key[i]) & mask] = -1
         begin = end

@@ -51,6 +51,8 @@ class SearchTables(NamedTuple):
     cost: LongArray
     least: int
     """The least cost of an action."""
+    by_leaves: LongArray
+    """`by_leaves[n]` is what n labels cost at least (`search/leaves.py`); empty where that says nothing."""
     distance: LongArray
     """Of all states i > j, at i (i - 1) / 2 + j; empty where pairs are measured when they are met."""
     choice: ShortArray
