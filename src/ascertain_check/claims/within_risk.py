@@ -44,6 +44,7 @@ from ascertain_check.reading import (
 )
 from ascertain_check.task import Law, Task, need_exact_laws
 from ascertain_check.verdicts import Malformed, Refuted
+from ascertain_check.work import KEEP, spend
 
 Place: TypeAlias = tuple[int, int, int]
 """(node, label, state)."""
@@ -135,6 +136,7 @@ def find_places(task: Task, policy: Policy) -> list[Place]:
     while stack:
         place = stack.pop()
         node = policy.at(place[0])
+        spend(2 * KEEP)
         if isinstance(node, Ask):
             asking.append(place)
             for _, after in step(task, node, place):
@@ -151,6 +153,7 @@ def step(task: Task, node: Ask, place: Place) -> list[tuple[Fraction, Place]]:
     if successor is None or behaviour is None:
         raise Refuted(f"action {node.action} is asked where the plant may be in state {s}, which does not allow it")
     law: Law = task.laws[behaviour] if task.noisy else ((behaviour, ONE),)
+    spend(5 * len(law))
     label = task.label_after(label, successor)
     return [(p, (node.next.get(y, LOST), label, successor)) for y, p in law]
 
