@@ -201,8 +201,6 @@ def read_commitment(record: Object, num_states: int, num_actions: int) -> Commit
     nominal, policy = settings["nominal"], settings["policy"]
     if policy not in POLICIES:
         raise Malformed(f"the policy must be one of {', '.join(POLICIES)}")
-    if settings["task"] != record["task_sha256"]:
-        raise Refuted("the settings belong to another task")
     found = Commitment(
         task_sha256=read_hash(record["task_sha256"], "task_sha256 of the commitment"),
         policy=str(policy),
@@ -224,6 +222,8 @@ def read_commitment(record: Object, num_states: int, num_actions: int) -> Commit
     )
     if not (0 < found.ran < 1 and 0 < found.nominal_share < 1 and 0 < found.rejection < 1):
         raise Malformed("nominal_share, rejection, and the weight of what may have run, must be inside (0, 1)")
+    if settings["task"] != found.task_sha256:
+        raise Refuted("the settings belong to another task")
     return found
 
 

@@ -153,7 +153,7 @@ def count_lost(steps: list[Step]) -> int:
 def is_noisy(task: Question) -> bool:
     """Whether readings are uncertain. Without noise a hypothesis falls only to a reading that it cannot give, so that
     readings that were left out rule out nobody."""
-    return task.flip > 0 if isinstance(task, PlantTask) else task.kind != "machine"
+    return task.flip > 0 if isinstance(task, PlantTask) else any(len(law) > 1 for law in task.laws)
 
 
 def find_shares(story: Story) -> tuple[str, dict[str, Fraction]]:
