@@ -1,37 +1,67 @@
-"""The command: python -m ascertain_check [-v] TASK.json CERTIFICATE.json.
+"""The command: python -m ascertain_check [--require CLAIM] [--budget N] TASK.json CERTIFICATE.json.
 
-Prints VERIFIED, REFUTED: why, or MALFORMED: why, and exits with 0, 1 or 2. What a verified run had to trust follows;
-with -v also what was verified, one sentence a line.
+Prints VERIFIED, REFUTED: why, MALFORMED: why or UNDECIDED: why, and exits with 0, 1, 2 or 3. What was verified follows,
+one sentence a line, and what had to be trusted. With --require, which can be repeated, a certificate that is verified
+and does not say what is required is INSUFFICIENT, with exit code 1 (see required.py). --budget N allows N steps of work
+(see work.py).
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from ascertain_check import reading
 from ascertain_check.certificate import check
 from ascertain_check.verdicts import Malformed, Verdict, malformed
+from ascertain_check.work import default_budget
+
+USAGE = "two files are needed: python -m ascertain_check [--require CLAIM] [--budget N] TASK.json CERTIFICATE.json"
 
 
 def main(arguments: list[str]) -> int:
-    verbose = arguments[:1] == ["-v"]
-    verdict = judge(arguments[1:] if verbose else arguments)
+    try:
+        paths, require, budget = read_arguments(arguments)
+    except Malformed as reason:
+        verdict = malformed(str(reason))
+    else:
+        verdict = judge(paths, require, budget)
     print(verdict)
-    for sentence in verdict.proved if verbose else verdict.trusted:
+    for sentence in verdict.proved:
         print(sentence)
     return verdict.exit_code
 
 
-def judge(paths: list[str]) -> Verdict:
-    """The verdict on two files, a task and a certificate."""
+def read_arguments(arguments: list[str]) -> tuple[list[str], list[str], int | None]:
+    """The files, what is required, and the budget, if one is given; -v is taken too, and changes nothing."""
+    paths: list[str] = []
+    require: list[str] = []
+    budget: int | None = None
+    left = iter(arguments)
+    for word in left:
+        if word == "--require":
+            require.append(next(left, ""))
+        elif word == "--budget":
+            text = next(left, "")
+            if not reading.INDEX.fullmatch(text):
+                raise Malformed("--budget: a number of steps is needed")
+            budget = int(text)
+        elif word != "-v":
+            paths.append(word)
+    return paths, require, budget
+
+
+def judge(paths: list[str], require: Sequence[str] = (), budget: int | None = None) -> Verdict:
+    """The verdict on two files, a task and a certificate, within the default budget if none is given."""
     if len(paths) != 2:
-        return malformed("two files are needed: python -m ascertain_check [-v] TASK.json CERTIFICATE.json")
+        return malformed(USAGE)
     try:
         task, certificate = (read_file(path) for path in paths)
     except Malformed as reason:
         return malformed(str(reason))
-    return check(task, certificate)
+    allowed = default_budget(len(task) + len(certificate)) if budget is None else budget
+    return check(task, certificate, require, allowed)
 
 
 def read_file(path: str) -> bytes:

@@ -6,31 +6,56 @@ The claims that are known stand in `claims/`, one file each; `claim.py` says how
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ascertain_check.claims import CLAIMS
 from ascertain_check.question import Question, read_question
 from ascertain_check.reading import Object, quote, read_json, read_list, read_map, read_object, read_text
+from ascertain_check.required import read_requirement
 from ascertain_check.task import read_header
-from ascertain_check.verdicts import Malformed, Refuted, Verdict, malformed, refuted, verified
+from ascertain_check.verdicts import (
+    Malformed,
+    Refuted,
+    Undecided,
+    Verdict,
+    insufficient,
+    malformed,
+    refuted,
+    undecided,
+    verified,
+)
+from ascertain_check.work import limit
 
 
-def check(task_text: bytes, certificate_text: bytes) -> Verdict:
-    """What the certificate proves about the task; the first fault found decides."""
+def check(
+    task_text: bytes, certificate_text: bytes, require: Sequence[str] = (), budget: int | None = None
+) -> Verdict:
+    """What the certificate proves about the task; the first fault found decides.
+
+    `require` lists what it must say, as required.py reads it. More than `budget` steps of work are not done, and the
+    verdict is then UNDECIDED; None: however long it takes.
+    """
     try:
-        return prove_claims(task_text, certificate_text)
+        with limit(budget):
+            return prove_claims(task_text, certificate_text, require)
     except Refuted as reason:
         return refuted(str(reason))
     except Malformed as reason:
         return malformed(str(reason))
+    except Undecided as reason:
+        return undecided(str(reason))
 
 
-def prove_claims(task_text: bytes, certificate_text: bytes) -> Verdict:
+def prove_claims(task_text: bytes, certificate_text: bytes, require: Sequence[str]) -> Verdict:
     """VERIFIED with one sentence for every claim, all of them proved, and with what had to be trusted."""
+    wanted = {text: read_requirement(text) for text in require}
     task = read_question(read_json(task_text, "the task"))
     pairs = read_claims(task, certificate_text)
     proved = tuple(CLAIMS[name].prove(task, claim) for name, claim in pairs)
-    trusted = dict.fromkeys(CLAIMS[name].trusted for name, _ in pairs)
-    return verified(proved, tuple(sentence for sentence in trusted if sentence is not None))
+    trusted = dict.fromkeys(sentence for name, _ in pairs for sentence in CLAIMS[name].trusted)
+    unsaid = [text for text, is_said in wanted.items() if not is_said(task, [claim for _, claim in pairs])]
+    verdict = verified(proved, tuple(trusted))
+    return insufficient(verdict, ", ".join(quote(text) for text in unsaid)) if unsaid else verdict
 
 
 def read_claims(task: Question, text: bytes) -> list[tuple[str, Object]]:

@@ -50,13 +50,20 @@ KEYS = {
     "verdict": "record verdict label reason cause? ran? time?",
     "plant": "record identity address time actions readings",
 }
+SETTINGS = (
+    "format version task nominal policy threshold budget alpha nominal_share rejection doubts probing limits "
+    "misfit? silence? nominal_budget? losses?"
+)
 POLICIES = ("eager", "staged", "readwise", "reuse", "incremental")
-MAX_DOUBTS = 10**6
+MAX_DOUBTS, MAX_BUDGET = 10**6, 10**18
+"""The largest numbers that settings may name, of doubts and of actions."""
+LOSSES = 10
+"""How many readings may be lost on a model with noise, where the settings do not say."""
 
 
 @dataclass(frozen=True)
 class Commitment:
-    """What the evidence needs of the settings: `ran` is the weight of "it ran" where an action is doubted."""
+    """What is fixed beforehand: `ran` is the weight of "it ran" where an action is doubted."""
 
     task_sha256: str
     policy: str
@@ -67,6 +74,18 @@ class Commitment:
     ran: Fraction
     bank: Object | None
     """What determines the bank; None where there was none to be compiled."""
+    threshold: Fraction
+    rejection: Fraction
+    budget: int
+    nominal_budget: int | None
+    max_losses: int
+    limits: dict[int, int]
+    probing: str
+
+    @property
+    def mixes(self) -> bool:
+        """Whether nominal and bank are one mixture; of incremental ones the bank is the part computed in the end."""
+        return self.policy in ("reuse", "incremental")
 
 
 @dataclass
@@ -129,7 +148,7 @@ def hash_record(previous: str, record: object) -> str:
 def read_story(value: object, head: str, num_states: int, num_actions: int, num_readings: int) -> Story:
     """What the records tell, after checking that the chain ends in this head."""
     records = read_records(value)
-    commitment = read_commitment(records[0], num_states)
+    commitment = read_commitment(records[0], num_states, num_actions)
     story = Story(commitment=commitment, grows=commitment.policy == "incremental")
     tell_records(story, records, head, num_actions, num_readings)
     return story
@@ -172,27 +191,52 @@ def read_journal_header(record: Object) -> None:
     read_text(record["made_by"], "made_by")
 
 
-def read_commitment(record: Object, num_states: int) -> Commitment:
+def read_commitment(record: Object, num_states: int, num_actions: int) -> Commitment:
     read_journal_header(record)
     bank = None if record["bank"] is None else read_map(record["bank"], "what determines the bank")
-    settings = read_map(record["settings"], "the settings")
-    limit, ran = read_list(settings.get("doubts"), "the doubts of the settings", 2)
-    nominal, policy = settings.get("nominal"), settings.get("policy")
+    settings = read_object(record["settings"], SETTINGS, "the settings")
+    if settings["format"] != "ascertain-observer" or type(settings["version"]) is not int or settings["version"] != 1:
+        raise Malformed('the settings must have the format "ascertain-observer" and the version 1')
+    limit, ran = read_list(settings["doubts"], "the doubts of the settings", 2)
+    nominal, policy = settings["nominal"], settings["policy"]
     if policy not in POLICIES:
         raise Malformed(f"the policy must be one of {', '.join(POLICIES)}")
     found = Commitment(
         task_sha256=read_hash(record["task_sha256"], "task_sha256 of the commitment"),
         policy=str(policy),
         nominal=None if nominal is None else read_index(nominal, num_states, "the nominal of the settings"),
-        alpha=read_rational(settings.get("alpha"), "alpha of the settings"),
-        nominal_share=read_rational(settings.get("nominal_share"), "nominal_share of the settings"),
+        alpha=read_rational(settings["alpha"], "alpha of the settings"),
+        nominal_share=read_rational(settings["nominal_share"], "nominal_share of the settings"),
         max_doubts=read_index(limit, MAX_DOUBTS, "the doubts of the settings"),
         ran=read_rational(ran, "the doubts of the settings"),
         bank=bank,
+        threshold=read_rational(settings["threshold"], "threshold of the settings"),
+        rejection=read_rational(settings["rejection"], "rejection of the settings"),
+        budget=read_index(settings["budget"], MAX_BUDGET, "budget of the settings"),
+        nominal_budget=read_index(settings["nominal_budget"], MAX_BUDGET, "nominal_budget of the settings")
+        if "nominal_budget" in settings
+        else None,
+        max_losses=read_index(settings.get("losses", LOSSES), MAX_BUDGET, "losses of the settings"),
+        limits=read_limits(settings["limits"], num_actions),
+        probing=read_text(settings["probing"], "probing of the settings"),
     )
-    if not (0 < found.ran < 1 and 0 < found.nominal_share < 1):
-        raise Malformed("nominal_share, and the weight of what may have run, must be inside (0, 1)")
+    if not (0 < found.ran < 1 and 0 < found.nominal_share < 1 and 0 < found.rejection < 1):
+        raise Malformed("nominal_share, rejection, and the weight of what may have run, must be inside (0, 1)")
+    if settings["task"] != found.task_sha256:
+        raise Refuted("the settings belong to another task")
     return found
+
+
+def read_limits(value: object, num_actions: int) -> dict[int, int]:
+    """How often actions may be done."""
+    pairs = [read_list(pair, "limits of the settings", 2) for pair in read_list(value, "limits of the settings")]
+    limits = {
+        read_index(a, num_actions, "limits of the settings"): read_index(most, MAX_BUDGET, "limits of the settings")
+        for a, most in pairs
+    }
+    if len(limits) < len(pairs):
+        raise Malformed("limits of the settings: an action is listed twice")
+    return limits
 
 
 def tell(story: Told, record: Object, pending: int | None, num_actions: int, num_readings: int) -> int | None:

@@ -35,12 +35,12 @@ LISTED = ("machine", "noisy")
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim that the checker knows; `trusted` says what it cannot prove and has to take on trust, if anything."""
+    """A claim that the checker knows; `trusted` lists what it cannot prove and has to take on trust, if anything."""
 
     name: str
     about: tuple[str, ...]
     check: Callable[[Any, Object], str]
-    trusted: str | None
+    trusted: tuple[str, ...]
 
     def prove(self, task: Question, claim: Object) -> str:
         """The sentence that the claim proves about the task."""
@@ -53,7 +53,7 @@ CLAIMS: dict[str, Claim] = {}
 """Every claim that was registered, by its name; `ascertain_check.claims` registers those of this package."""
 
 
-def register(name: str, about: tuple[str, ...], trusted: str | None = None) -> Callable[[Check], Check]:
+def register(name: str, about: tuple[str, ...], trusted: tuple[str, ...] = ()) -> Callable[[Check], Check]:
     """Decorate the function that checks the claim called `name`."""
 
     def add(check: Check) -> Check:

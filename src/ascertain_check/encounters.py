@@ -16,6 +16,7 @@ from functools import cache
 
 from ascertain_check.logarithm import Bounds, Law, relative_entropy, total_variation
 from ascertain_check.task import Task
+from ascertain_check.work import KEEP, spend
 
 Shown = tuple[Law, Law] | str
 BLOCKED, REVEALING = "blocked", "revealing"
@@ -41,20 +42,29 @@ def show(task: Task, s: int, t: int, action: int) -> Shown:
 
 def explore(task: Task, s: int, t: int) -> set[tuple[Shown, Fraction]]:
     """Whatever a common word of actions leads two states to show, with the cost of the action that shows it."""
-    found: set[tuple[Shown, Fraction]] = set()
+    found: dict[object, tuple[Shown, Fraction]] = {}
     seen, stack = {(s, t)}, [(s, t)]
     while stack:
         s, t = stack.pop()
+        spend(KEEP + 10 * task.num_actions)
         for a, cost in enumerate(task.cost):
             shown = show(task, s, t, a)
             x, y = task.successor[s][a], task.successor[t][a]
             if shown == BLOCKED or x is None or y is None:
                 continue
-            found.add((shown, cost))
+            key = (task.behaviour[s][a], task.behaviour[t][a], shown == REVEALING, a)  # laws are long to compare
+            if key not in found:
+                spend(KEEP + weigh(shown))
+                found[key] = shown, cost
             if (x, y) not in seen:
                 seen.add((x, y))
                 stack.append((x, y))
-    return found
+    return set(found.values())
+
+
+def weigh(shown: Shown) -> int:
+    """Steps to look something up by what is shown."""
+    return 0 if isinstance(shown, str) else 5 * (len(shown[0]) + len(shown[1]))
 
 
 @cache

@@ -29,6 +29,7 @@ from math import lcm
 from typing import TypeAlias
 
 from ascertain_check.verdicts import Malformed, Refuted
+from ascertain_check.work import spend
 
 Move: TypeAlias = Callable[[int, int], tuple[int, dict[int, int]] | None]
 """From a state and an action: where it leads, and by reading its probability times scale; None: not allowed."""
@@ -36,9 +37,6 @@ Move: TypeAlias = Callable[[int, int], tuple[int, dict[int, int]] | None]
 MAX_BITS = 1 << 14
 """Of a denominator that is common to all weights, or to all probabilities."""
 MAX_DOUBTS = 12
-MAX_MOVES = 1 << 26
-MAX_WORK = 1 << 38
-"""Moves times the length of the numbers that they multiply, in bits."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +77,7 @@ class Bar:
 def common_denominator(values: Iterable[Fraction], what: str) -> int:
     common = 1
     for value in values:
+        spend(2 + (common.bit_length() >> 8) ** 2)
         common = lcm(common, value.denominator)
         if common.bit_length() > MAX_BITS:
             raise Malformed(f"{what}: the common denominator is longer than {MAX_BITS} bits, this checker's limit")
@@ -121,13 +120,13 @@ def advance(move: Move, mass: dict[int, int], step: Step, reading: int | None, r
 
 
 def check_effort(num_hypotheses: int, stage: Stage, steps: list[Step], scale: int) -> None:
-    """Refuse what would take this checker too long."""
+    """Count the moves, and the length of the numbers that they multiply, which grow with every step."""
     doubts = sum(not step.certain for step in steps)
     if doubts > MAX_DOUBTS:
         raise Malformed(f"{doubts} actions may or may not have run; this checker takes at most {MAX_DOUBTS}")
     moves = (len(steps) + 1) * (num_hypotheses + len(stage.bank or [])) << doubts
-    if moves > MAX_MOVES or moves * (len(steps) + 1) * scale.bit_length() > MAX_WORK:
-        raise Malformed("hypotheses and candidates times steps are more than this checker takes")
+    bits = scale.bit_length()
+    spend(5 * moves + (moves * (len(steps) + 1) * bits * (1 + (bits >> 7)) >> 11))
 
 
 def need_answer(rival: str | None, supported: bool) -> None:

@@ -14,12 +14,14 @@ from __future__ import annotations
 from ascertain_check.question import Question
 from ascertain_check.task import Task
 from ascertain_check.verdicts import Refuted
+from ascertain_check.work import spend
 
 
 def check_reset(task: Question, action: int) -> None:
     """Refute a run that goes on after a fault with an action that does not lead back from wherever the plant may be."""
     if not isinstance(task, Task) or task.kind != "machine":
         raise Refuted("after a fault of the plant a run goes on only where the model is a machine without noise")
+    spend(5 * task.num_states * task.num_actions)
     part = find_parts(task)
     known: dict[int, tuple[int | None, int | None]] = {}
     started = {part[state] for _, state in task.hypotheses}

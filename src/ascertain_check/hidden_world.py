@@ -25,6 +25,7 @@ from typing import TypeAlias
 from ascertain_check.evidence import Stage, Step, check_effort, common_denominator, need_answer, need_list
 from ascertain_check.hidden_task import HiddenTask, JointLaw
 from ascertain_check.verdicts import Malformed, Refuted
+from ascertain_check.work import KEEP, spend
 
 Weights: TypeAlias = dict[int, int]
 """By state, what it weighs, over the denominator that is common to all."""
@@ -99,10 +100,18 @@ class Laws:
 
     def __init__(self, task: HiddenTask) -> None:
         self.task = task
-        laws = [[task.law_of(s, a) for s in range(len(task.law))] for a in range(task.num_actions)]
-        self.num_entries = [sum(len(law) for law in column) for column in laws]
-        self.scale = [common_denominator((p for law in column for _, _, p in law), "the laws") for column in laws]
-        self.ends = [[tabulate(law, self.scale[a]) for law in column] for a, column in enumerate(laws)]
+        columns = list(zip(*task.law, strict=True))
+        self.num_entries = [sum(0 if k is None else len(task.laws[k]) for k in column) for column in columns]
+        self.scale: list[int] = []
+        self.ends: list[list[Ends]] = []
+        for column in columns:
+            laws = {k: () if k is None else task.laws[k] for k in column}
+            entries = [p for law in laws.values() for _, _, p in law]
+            spend(KEEP * len(entries))
+            scale = common_denominator(entries, "the laws")
+            ends = {k: tabulate(law, scale) for k, law in laws.items()}
+            self.scale.append(scale)
+            self.ends.append([ends[k] for k in column])
 
     def check_allowed(self, case: Case, a: int) -> None:
         for s in case.weights:

@@ -14,6 +14,8 @@ from fractions import Fraction
 from functools import cache
 from typing import TypeAlias
 
+from ascertain_check.work import spend
+
 BITS = 192
 ONE = 1 << BITS
 Bounds: TypeAlias = tuple[Fraction, Fraction]
@@ -44,6 +46,7 @@ def artanh(t: Fraction) -> tuple[int, int]:
 
 def sum_series(t: int, *, up: bool) -> int:
     """The series at t units, every rounding in one direction."""
+    spend(200)
     square = scale(t * t, up=up)
     total, power, odd = 0, t, 1
     while power > 1:

@@ -21,11 +21,6 @@ Word: TypeAlias = tuple[int, ...]
 
 KEYS = "claim hypothesis reset actions classes transcript plant?"
 """The keys that claims about conformance share."""
-TRUSTED = (
-    "trusted, not proved: that the plant is deterministic, that it began as the hypothesis says, that a reset leads it "
-    "to one state, and that what was read is recorded as it was"
-)
-"""What a transcript cannot show; it is printed with every such verdict."""
 
 
 @dataclass(frozen=True)

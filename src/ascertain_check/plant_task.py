@@ -59,6 +59,8 @@ class Rule:
     bits: list[int]
     program: list[int | str]
     nominal: int
+    depth: int = 0
+    """The most values of the program that are on the stack at once."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,8 @@ class PlantTask:
     states: list[int] | None
     rule: Rule
     about_current: bool
-    actions: set[int]
+    actions: dict[int, None]
+    """Those that an experiment may use, in their order."""
     never: list[int]
     alpha: Fraction
     sha256: str
@@ -125,7 +128,7 @@ def read_plant_task(value: object) -> PlantTask:
         states=read_states(data["hypotheses"], 1 << len(bits)),
         rule=read_rule(data["label"], len(bits)),
         about_current=data["about"] == "current",
-        actions=set(actions),
+        actions=dict.fromkeys(actions),
         never=read_different(data["never"], 1 << len(bits), "never"),
         alpha=read_risk(data["alpha"], "alpha"),
         sha256=sha256(canonical_bytes(data, "the task")).hexdigest(),
@@ -178,19 +181,19 @@ def read_rule(value: object, num_bits: int) -> Rule:
             raise Malformed("the bits of a label: at least one is needed")
         return Rule(kind, bits, [], 0)
     if kind == "expression" and len(items) == 2:
-        return Rule(kind, [], read_program(items[1], num_bits), 0)
+        return Rule(kind, [], *read_program(items[1], num_bits))
     if kind == "nominal" and len(items) == 2:
         return Rule(kind, list(range(num_bits)), [], read_index(items[1], 1 << num_bits, "the nominal state"))
     raise Malformed("label must be a rule: state, bits, expression or nominal, with what it needs")
 
 
-def read_program(value: object, num_bits: int) -> list[int | str]:
-    """A program that never takes from an empty stack and leaves one value."""
+def read_program(value: object, num_bits: int) -> tuple[list[int | str], int, int]:
+    """A program that never takes from an empty stack and leaves one value; no nominal; and how deep the stack gets."""
     steps = read_list(value, "an expression")
     if len(steps) > MAX_PROGRAM:
         raise Malformed(f"an expression has at most {MAX_PROGRAM} steps")
     program: list[int | str] = []
-    depth = 0
+    depth = most = 0
     for step in steps:
         if isinstance(step, str):
             depth += {"0": 1, "1": 1, "not": 0, "and": -1, "xor": -1, "or": -1}.get(step, -MAX_STACK)
@@ -198,8 +201,9 @@ def read_program(value: object, num_bits: int) -> list[int | str]:
         else:
             depth += 1
             program.append(read_index(step, num_bits, "an expression"))
+        most = max(most, depth)
         if not 1 <= depth <= MAX_STACK:
             raise Malformed("an expression must be a postfix program over bits, 0, 1, not, and, xor, or")
     if depth != 1:
         raise Malformed("an expression must leave one value")
-    return program
+    return program, 0, most

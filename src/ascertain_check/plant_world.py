@@ -23,14 +23,15 @@ from typing import TypeAlias
 from ascertain_check.evidence import Bar, Stage, Step, check_effort, need_answer, need_list, raise_bar
 from ascertain_check.plant_task import Gate, PlantTask, Rule
 from ascertain_check.verdicts import Malformed, Refuted
+from ascertain_check.work import hold, spend
 
 Wanted: TypeAlias = dict[int, bool] | bool
 """The values that the bits must have; or whether the expression, or being the nominal, must hold."""
 
 MAX_BITS = 26
 """Of a plant whose states are not listed."""
-MAX_SWEPT = 1 << 36
-"""Hypotheses times steps times cases."""
+MAX_PLANES = 40
+"""Planes that are held beside those of the bits: slack, counts, and what is being computed."""
 
 
 def check_plant(task: PlantTask, label: str, stage: Stage, steps: list[Step]) -> None:
@@ -60,10 +61,14 @@ def count_hypotheses(task: PlantTask, stage: Stage, steps: list[Step]) -> int:
         raise Malformed(f"the plant has {len(task.bits)} bits; this checker follows all states of at most {MAX_BITS}")
     size = task.num_states if task.states is None else len(task.states)
     cases = 1 << sum(not step.certain for step in steps)
-    # Where every state is a candidate, so many counts are told apart after each reading.
-    cases *= 1 + (len(steps) // 4 if stage.bank is None else 0)
-    if size * cases * (len(steps) + len(task.rule.program) + 1) * (len(task.never) + 1) > MAX_SWEPT:
-        raise Malformed(f"hypotheses times steps times cases are more than {MAX_SWEPT}, this checker's limit")
+    gates = sum(len(task.commands[step.action].gates) for step in steps)
+    spend(10 * gates * cases * len(stage.bank or ()))
+    # Operations on planes: gates, slack, what must not be entered, the label; and, where every state is a candidate,
+    # the counts that are told apart after each reading.
+    operations = 2 * gates + len(steps) * (4 * len(steps).bit_length() + 6 + 4 * len(task.never) * len(task.bits))
+    operations += len(task.bits) + len(task.rule.program) + (len(steps) ** 2 // 2 if stage.bank is None else 0)
+    spend(cases * operations * (2 + (size >> 13)))
+    hold((len(task.bits) + task.rule.depth + MAX_PLANES) * size // 7)
     return size
 
 
@@ -139,10 +144,16 @@ def find_bars(task: PlantTask, stage: Stage, steps: list[Step]) -> tuple[list[in
     for i, bar in enumerate(bars):
         scored += stage.scored(steps, i) is not None
         explained = bar.total > 0
-        while least <= scored and not (explained and p**least * m ** (scored - least) * bar.factor <= bar.limit):
+        while least <= scored and not (explained and is_beaten(p, m, least, scored, bar)):
             least += 1
         found.append(least)
     return found, explained
+
+
+def is_beaten(p: int, m: int, count: int, scored: int, bar: Bar) -> bool:
+    """Whether a state is, that so many of the scored readings contradict."""
+    spend(10 + ((scored * m.bit_length() >> 8) ** 2 >> 5))
+    return p**count * m ** (scored - count) * bar.factor <= bar.limit
 
 
 def raise_even_bar(task: PlantTask, stage: Stage, steps: list[Step]) -> Iterator[Bar]:
@@ -162,6 +173,7 @@ def raise_even_bar(task: PlantTask, stage: Stage, steps: list[Step]) -> Iterator
             weight *= stage.ran.numerator if done else stage.ran.denominator - stage.ran.numerator
         for i, many in enumerate(count_contradictions(task, stage, steps, ran)):
             scored = len(many) - 1
+            spend(scored * (10 + ((scored * m.bit_length() >> 8) ** 2 >> 5)))
             totals[i] += weight * sum(number * p**k * m ** (scored - k) for k, number in enumerate(many))
     den = task.num_states * stage.ran.denominator**doubts
     for total in totals:

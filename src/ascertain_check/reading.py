@@ -14,6 +14,7 @@ from functools import cache
 from math import gcd
 from typing import NoReturn, TypeAlias, cast
 
+from ascertain_check.rational import Rational
 from ascertain_check.verdicts import Malformed
 
 Object: TypeAlias = dict[str, object]
@@ -123,7 +124,7 @@ def read_rational(value: object, where: str) -> Fraction:
     p, q = int(match[1]), int(match[2] or 1)
     if gcd(p, q) != 1 or match[2] == "1":
         raise Malformed(f"{where}: a rational must be in lowest terms")
-    return Fraction(p, q)
+    return Rational(p, q)
 
 
 def read_names(value: object, where: str) -> list[str]:

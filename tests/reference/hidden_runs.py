@@ -6,6 +6,7 @@ probability that the plant goes that way and shows what was read: there is no fi
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,9 +15,13 @@ from random import Random
 
 from ascertain.evidence.evidence import Step
 from ascertain.model.hidden import HiddenModel, make_belief, make_joint
+from ascertain.task.canonical import task_data
 from ascertain.task.hidden_task import HiddenTask
-from tests.reference.run_claims import Case, Ran, cases_of
+from tests.reference.run_checker import World, switches_in_time
+from tests.reference.run_claims import Case, canonical, claim_of
 
+Ran = tuple[bool, ...]
+"""Of the doubted actions, in order, which ran."""
 HALF, ONE = Fraction(1, 2), Fraction(1)
 ALPHAS = (Fraction(0), Fraction(1, 100), Fraction(1, 10), Fraction(1, 3))
 POLICIES = ("eager", "staged", "readwise", "reuse")
@@ -34,6 +39,16 @@ class HiddenCase(Case):
     def task(self) -> HiddenTask:
         assert isinstance(self.question, HiddenTask)
         return self.question
+
+
+def cases_of(steps: tuple[Step, ...]) -> list[Ran]:
+    return list(product((True, False), repeat=sum(not step.certain for step in steps)))
+
+
+def is_in_time(case: HiddenCase) -> bool:
+    """Whether the bank was compiled when the settings say."""
+    claim, task = claim_of(case), json.loads(canonical(task_data(case.question)))
+    return switches_in_time(World(task), claim["records"][0], claim["transcript"], case.switched)
 
 
 def end_weights(case: HiddenCase, hypothesis: int, num_steps: int, ran: Ran) -> list[Fraction]:
@@ -61,6 +76,8 @@ def is_earned(case: HiddenCase) -> bool:
     if not weights or min(weights) <= 0 or sum(weights) > 1 or case.alpha > case.task.alpha:
         return False
     if sum(not step.certain for step in case.steps) > case.max_doubts or not has_right_bank(case):
+        return False
+    if not is_in_time(case):
         return False
     left = {(h, ran) for h in range(case.task.num_hypotheses) for ran in cases_of(case.steps)}
     for t in range(1, len(case.steps) + 1):

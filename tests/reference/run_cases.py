@@ -158,6 +158,33 @@ def sound_runs() -> Iterator[tuple[str, Case]]:
     )
 
 
+def switched_runs() -> Iterator[tuple[str, Case]]:
+    """Cases whose bank was compiled when the trigger said so."""
+    wrong = reads((0, 0), (0, 0))  # each multiplies T for q = 1 by 5: T is 2.55 after one and 8.06 after two
+    late = replace(FALLBACK, steps=wrong + THRICE, switched=2, nominal=1, placed=False)
+    yield "plant-switched-by-the-threshold", replace(late, threshold=Fraction(3))
+    yield "plant-switched-by-rejection", replace(late, rejection=Fraction(1, 8))
+    yield "plant-staged-switched-by-rejection", replace(
+        late, policy="staged", threshold=Fraction(0), rejection=Fraction(1, 8)
+    )
+    lost = (Step(0, None), Step(1, None))
+    yield "plant-switched-readings-lost", replace(late, steps=(*lost, *late.steps), switched=4, threshold=Fraction(3))
+    sensor = with_flip(build([[0], [1]], [[0], [1]]), TENTH)
+    pair = identify(sensor, alpha=TENTH)
+    halves = ((0, HALF), (1, HALF))
+    noisy = Case(pair, "l1", reads(*[(0, 1)] * 4), halves, nominal=0, switched=2, placed=False, threshold=Fraction(3))
+    yield "noisy-switched-by-the-threshold", noisy
+    exact = build([[0], [1]], [[0], [1]])
+    sure = replace(noisy, question=identify(exact), alpha=Fraction(0), steps=reads((0, 1), (0, 1)), switched=1)
+    yield "machine-switched-by-contradiction", replace(sure, threshold=Fraction(10**9))
+    turns = replace(NOMINAL, steps=tuple(TWICE[i] for i in (0, 2, 1, 3)), more=(("probing", "round-robin"),))
+    yield "plant-in-turn", turns
+    yield "plant-within-limits", replace(NOMINAL, more=(("limits", [[0, 2], [1, 2]]), ("budget", 4)))
+    yield "plant-losses-as-many-as-allowed", replace(
+        NOMINAL, steps=(Step(0, None), *TWICE), more=(("losses", 1),)
+    )
+
+
 def only(case: Case, state: int) -> Task:
     """The task of a case with one hypothesis."""
     listed = np.array([state], dtype=np.int32)
@@ -198,7 +225,7 @@ def false_runs() -> Iterator[tuple[str, Case]]:
     yield "plant-alpha-above-the-task", replace(NOMINAL, alpha=Fraction(1, 5))
     yield "plant-weights-above-one", replace(EAGER, bank=((1, Fraction(3, 4)), (2, Fraction(1, 3))))
     yield "plant-weight-too-small", replace(EAGER, bank=((1, Fraction(1, 1000)),))
-    yield "plant-candidates-refuted", replace(sound["plant-gates"], bank=((2, ONE),), nominal=2)
+    yield "plant-candidates-refuted", replace(sound["plant-gates"], bank=((2, ONE),), policy="eager", switched=0)
     yield "plant-all-beaten", replace(sound["plant-listed"], label="11", question=replace(QUESTION, states=(3,)))
     yield (
         "plant-doubt-case-not-beaten",
@@ -240,6 +267,24 @@ def false_runs() -> Iterator[tuple[str, Case]]:
     yield "plant-many-readings-one-too-few", many(7)
     for name in ("plant-exactly-enough", "plant-doubt-exactly-enough", "noisy-doubt-exactly-enough"):
         yield name.replace("exactly-enough", "not-quite-enough"), replace(sound[name], alpha=Fraction(1, 41))
+    sound |= dict(switched_runs())
+    for name, steps in (("plant-switched-by-the-threshold", 2), ("noisy-switched-by-the-threshold", 2)):
+        late = sound[name]
+        yield f"{name}-too-early", replace(late, switched=steps - 1)
+        yield f"{name}-too-late", replace(late, switched=steps + 1)
+        yield f"{name}-not-reached", replace(late, threshold=Fraction(8))
+    rejected = sound["plant-switched-by-rejection"]
+    yield "plant-switched-by-rejection-not-reached", replace(rejected, rejection=Fraction(1, 9))
+    staged = sound["plant-staged-switched-by-rejection"]
+    yield "plant-readwise-switched-too-late", replace(staged, policy="readwise")
+    passed = replace(NOMINAL, steps=reads((0, 0)) + THRICE, threshold=Fraction(1))
+    yield "plant-switch-passed-over", passed
+    yield "plant-nominal-budget-passed-over", replace(NOMINAL, more=(("nominal_budget", 3),))
+    yield "plant-out-of-turn", replace(sound["plant-in-turn"], steps=TWICE)
+    yield "plant-action-above-its-limit", replace(NOMINAL, more=(("limits", [[0, 1]]),))
+    yield "plant-budget-exceeded", replace(NOMINAL, more=(("budget", 3),))
+    yield "plant-too-many-losses", replace(NOMINAL, steps=(Step(0, None), *TWICE), more=(("losses", 0),))
+    yield "plant-eleven-losses", replace(NOMINAL, steps=(*[Step(0, None)] * 11, *TWICE))
     yield "machine-rival-left", replace(sound["machine-nominal"], steps=reads((0, 0)))
     yield "machine-current-rival-left", replace(sound["machine-current"], steps=reads((0, 0)))
     yield "machine-wrong-label", replace(sound["machine-nominal"], label="l1")
@@ -248,7 +293,9 @@ def false_runs() -> Iterator[tuple[str, Case]]:
         "machine-forbidden-doubt",
         replace(partial, steps=(Step(1, None, certain=False), *partial.steps)),
     )
-    yield "machine-candidates-refuted", replace(sound["machine-nominal"], bank=((2, ONE),), nominal=2)
+    yield "machine-candidates-refuted", replace(
+        sound["machine-nominal"], bank=((2, ONE),), policy="eager", switched=0
+    )
     lone = replace(partial, question=only(partial, 2), bank=((1, ONE),), nominal=1)
     yield "machine-candidate-forbids", replace(lone, steps=reads((1, 1)))
     yield "noisy-one-reading-changed", replace(sound["noisy-nominal"], steps=reads((0, 0), (0, 1)))
@@ -274,7 +321,9 @@ def false_claims() -> Iterator[tuple[str, Claim]]:
     yield "record-changed", edit(claim, at("records", 2, "reading"), 0, chain=False)
     yield "record-removed", claim | {"records": claim["records"][:-2] + claim["records"][-1:]}
     yield "head-of-another-chain", claim | {"head": "f" * 64}
-    yield "records-of-another-task", edit(claim, at("records", 0, "task_sha256"), "0" * 64)
+    other = edit(claim, at("records", 0, "settings", "task"), "0" * 64)
+    yield "settings-of-another-task", other
+    yield "records-of-another-task", edit(other, at("records", 0, "task_sha256"), "0" * 64)
     yield "verdict-missing", rechained(claim | {"records": claim["records"][:-1]})
     yield "verdict-abstained", edit(claim, at("records", -1, "verdict"), "abstained")
     yield "verdict-with-a-reason", edit(claim, at("records", -1, "reason"), "none")
@@ -305,7 +354,7 @@ def signed(task: dict[str, Any], claim: Claim) -> tuple[bytes, bytes]:
     claim = copy.deepcopy(claim)
     records = claim.get("records")
     if isinstance(records, list) and records and records[0].get("task_sha256") == OWN:
-        records[0]["task_sha256"] = digest
+        records[0]["task_sha256"] = records[0]["settings"]["task"] = digest
         if claim.get("head") == OWN:
             claim["head"] = head_of(records)
     head = {"format": "ascertain-certificate", "version": 1, "made_by": "by hand", "task_sha256": digest}
@@ -317,7 +366,7 @@ OWN = "own"
 
 
 def corpus() -> Iterator[Files]:
-    for name, case in sound_runs():
+    for name, case in (*sound_runs(), *switched_runs()):
         assert is_earned(case), name
         yield f"verified/run-{name}", *signed(task_data(case.question), claim_of(case))
     for name, case in false_runs():

@@ -108,7 +108,21 @@ def malformed_claims(nominal: Case, switching: Case, doubting: Case) -> Iterator
     yield "commitment-task-number", edit(claim, at(*first, "task_sha256"), 0)
     yield "commitment-settings-list", edit(claim, at(*first, "settings"), [])
     settings = (*first, "settings")
-    for key in ("policy", "alpha", "nominal_share", "doubts"):
+    yield "settings-format", edit(claim, at(*settings, "format"), "ascertain-journal")
+    yield "settings-version", edit(claim, at(*settings, "version"), 2)
+    yield "settings-version-true", edit(claim, at(*settings, "version"), True)
+    yield "settings-key-unknown", edit(claim, at(*settings, "note"), "")
+    yield "settings-rejection-one", edit(claim, at(*settings, "rejection"), "1")
+    yield "settings-rejection-zero", edit(claim, at(*settings, "rejection"), "0")
+    yield "settings-budget-long", edit(claim, at(*settings, "budget"), 10**18)
+    yield "settings-losses-long", edit(claim, at(*settings, "losses"), 10**18)
+    yield "settings-nominal-budget-long", edit(claim, at(*settings, "nominal_budget"), 10**18)
+    yield "settings-limit-twice", edit(claim, at(*settings, "limits"), [[0, 9], [0, 9]])
+    yield "settings-limit-of-no-action", edit(claim, at(*settings, "limits"), [[2, 9]])
+    yield "settings-limit-short", edit(claim, at(*settings, "limits"), [[0]])
+    yield "settings-limit-long", edit(claim, at(*settings, "limits"), [[0, 10**18]])
+    yield "settings-probing-number", edit(claim, at(*settings, "probing"), 1)
+    for key in ("policy", "alpha", "nominal_share", "doubts", "threshold", "rejection", "budget", "limits", "probing"):
         yield f"settings-lack-{key.replace('_', '-')}", edit(claim, at(*settings, key), GONE)
     yield "settings-policy-list", edit(claim, at(*settings, "policy"), ["eager"])
     yield "settings-nominal-unknown", edit(claim, at(*settings, "nominal"), 4)
@@ -127,7 +141,7 @@ def malformed_claims(nominal: Case, switching: Case, doubting: Case) -> Iterator
 
 def edit_surrogate(claim: Claim) -> Claim:
     changed = copy.deepcopy(claim)
-    changed["records"][0]["settings"]["note"] = "SURROGATE"
+    changed["records"][0]["made_by"] = "SURROGATE"
     return changed
 
 

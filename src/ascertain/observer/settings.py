@@ -28,6 +28,9 @@ FORMAT = "ascertain-observer"
 """What settings in a commitment call themselves, so that they are not taken for another kind of file."""
 VERSION = 1
 """Of the settings in a commitment; another number when a reader would misunderstand what is written now."""
+LOSSES = 10
+"""The most readings that may be lost where the settings do not say: enough for a link that fails now and then, and too
+few to leave out whatever does not please."""
 
 
 @final
@@ -59,6 +62,9 @@ class ObserverSettings(Shown):
     silence: Reading | None = None
     """The reading that stands for no answer, where none may rest on it: it is taken as missing; None: there is none."""
     doubts: Doubts = field(default_factory=Doubts)
+    losses: int = LOSSES
+    """On a model with noise, the most readings that may be missing; the run abstains when there are more. Without noise
+    a missing reading rules out nobody, and there is no limit."""
     probing: str = "round-robin"
     """The name of the probing rule."""
     limits: Mapping[Action, int] = field(default_factory=dict[Action, int])
@@ -83,8 +89,9 @@ class ObserverSettings(Shown):
     def _check_numbers(self) -> None:
         if not 0 <= self.alpha < 1:
             raise TaskError(f"alpha is {self.alpha}; a probability in [0, 1) is needed")
-        if self.budget < 0 or self.threshold < 0:
-            raise TaskError(f"budget is {self.budget} and threshold {self.threshold}; neither may be negative")
+        for name in ("budget", "threshold", "losses"):
+            if getattr(self, name) < 0:
+                raise TaskError(f"{name} is {getattr(self, name)}; it must not be negative")
         if self.nominal_budget is not None and self.nominal_budget < 1:
             raise TaskError(f"nominal_budget is {self.nominal_budget}; at least 1, or take the policy 'eager'")
         for name, value in (("nominal_share", self.nominal_share), ("rejection", self.rejection)):
@@ -163,4 +170,5 @@ class ObserverSettings(Shown):
             **({"misfit": str(self.misfit)} if self.misfit else {}),
             **({} if self.silence is None else {"silence": self.silence}),
             **({} if self.nominal_budget is None else {"nominal_budget": self.nominal_budget}),
+            **({} if self.losses == LOSSES else {"losses": self.losses}),
         }

@@ -103,7 +103,7 @@ class Stages:
         self._source = source
         self._scored_from = 0
         self._cost = Fraction(0)
-        self._num_readings = 0
+        self._num_readings = self._num_lost = 0
         self._support: dict[Action, tuple[Reading, ...]] = {}
         self._spent_steps = [0, 0, 0]
         self._trigger: AbstractTrigger[Any] | None = None
@@ -142,6 +142,7 @@ class Stages:
         """One more step, of an action that is allowed."""
         self.steps.append(step)
         self._num_readings += step.reading is not None
+        self._num_lost += step.reading is None and step.certain
         self._cost += self.settings.question.cost[step.action]
         if step.reading is not None and not self._is_possible(step.action, step.reading):
             self.verdict = NoneOfThese(write_witness(self.settings.model, self.steps))
@@ -170,6 +171,9 @@ class Stages:
 
     def _settle(self) -> None:
         """Answer, change the stage, abstain or go on, as things stand after a step."""
+        if self._num_lost > self.settings.losses and self.settings.model.is_noisy:
+            self.verdict = Abstained(f"more than {self.settings.losses} readings were lost")
+            return
         if self._misfits():
             self.verdict = Abstained(NO_MODEL)
             return
@@ -213,7 +217,10 @@ class Stages:
         if self.stage == "fallback" or self.settings.mixes or isinstance(verdict, Certified):
             return None
         if isinstance(verdict, Abstained):
-            return None if self.world.num_doubts > self.settings.doubts.limit else "contradiction"
+            # Where cases of a doubted action have beaten each other, all is beaten although the nominal explains the
+            # readings. Then nothing that was fixed beforehand says to switch.
+            failed = self.world.evidence.vanished and self.world.num_doubts <= self.settings.doubts.limit
+            return "contradiction" if failed else None
         return self._why_trigger()
 
     def _why_trigger(self) -> SwitchReason | None:

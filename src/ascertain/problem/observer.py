@@ -66,6 +66,7 @@ def pose_observer(
         misfit=_misfit(problem, question, misfit),
         silence=_silence(problem, question),
         doubts=Doubts(section.doublings),
+        losses=section.losses,
         probing=probing or section.probing or default_probing(question),
         limits=find_limits(problem, question),
     )

@@ -16,7 +16,7 @@ from ascertain.bank.compile import DEFAULT_COMPILER, compiler_names
 from ascertain.bank.weights import DEFAULT, POWERS, WEIGHTINGS
 from ascertain.errors import TaskError
 from ascertain.observer.probing import PROBING
-from ascertain.observer.settings import POLICIES, PolicyName
+from ascertain.observer.settings import LOSSES, POLICIES, PolicyName
 from ascertain.problem.fields import check_keys, read_one_of, read_probability, read_rational, read_value
 
 MAX_NUMBER = 10**9
@@ -76,6 +76,8 @@ class ObserveSection:
     """beta_nom: the nominal is formally rejected when the trigger reaches its inverse."""
     doublings: int = 4
     """The most actions of which it may be unknown whether they ran."""
+    losses: int = LOSSES
+    """On a model with noise, the most readings that may be missing."""
     compiler: str = DEFAULT_COMPILER
     shells: int | None = None
     """How many shells the bank keeps; None: as the operation's calibration says, or all of them."""
@@ -193,6 +195,7 @@ _OBSERVE: Mapping[str, Callable[[Mapping[str, Any], str, str], Any]] = {
     "nominal_probability": _inside,
     "rejection": _inside,
     "doublings": _number,
+    "losses": _number,
     "compiler": lambda section, key, where: read_one_of(section, key, compiler_names(), where),
     "shells": lambda section, key, where: _number(section, key, where, low=1),
 }

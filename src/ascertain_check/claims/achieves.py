@@ -32,6 +32,7 @@ from ascertain_check.reading import (
 )
 from ascertain_check.task import Task
 from ascertain_check.verdicts import Malformed, Refuted
+from ascertain_check.work import spend
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,7 @@ def walk(task: Task, nodes: list[Ask | Answer], h: int) -> Fraction:
     label, s = task.hypotheses[h]
     node, cost = nodes[0], Fraction(0)
     while isinstance(node, Ask):
+        spend(4)
         a = node.action
         successor, y = task.successor[s][a], task.behaviour[s][a]
         if successor is None or y is None:

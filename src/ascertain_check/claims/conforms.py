@@ -21,11 +21,13 @@ the same nodes, so pairs of such *kinds* are compared instead.
 
 from __future__ import annotations
 
+from ascertain_check import trust
 from ascertain_check.claim import register
-from ascertain_check.observed import KEYS, TRUSTED, Observed, Word, read_observed, read_words
+from ascertain_check.observed import KEYS, Observed, Word, read_observed, read_words
 from ascertain_check.reading import Object, read_index, read_object
 from ascertain_check.task import Task
 from ascertain_check.verdicts import Refuted
+from ascertain_check.work import KEEP, spend
 
 MAX_EXTRA = 1000
 """A suite for k extra states has more than |I|^k runs, so that no honest file comes near."""
@@ -81,7 +83,9 @@ class Tree:
         stack, seen = [(one, other)], {(one, other)}
         while stack:
             x, y = stack.pop()
+            spend(KEEP)
             (s, below), (t, beside) = self.parts[x], self.parts[y]
+            spend(2 * len(below) + 2 * len(beside))
             for a in below.keys() & beside.keys():
                 if self.task.behaviour[s][a] != self.task.behaviour[t][a]:
                     return True
@@ -92,7 +96,7 @@ class Tree:
         return False
 
 
-@register("conforms", about=("machine",), trusted=TRUSTED)
+@register("conforms", about=("machine",), trusted=(trust.DETERMINISTIC,))
 def check_conforms(task: Task, claim: Object) -> str:
     data = read_object(claim, f"{KEYS} access extra", "the claim 'conforms'")
     observed = read_observed(task, data)
@@ -103,6 +107,7 @@ def check_conforms(task: Task, claim: Object) -> str:
     depth = depths(tree, roots, observed.actions, extra)
     inner = {tree.kind[node] for node, d in depth.items() if d <= extra}
     for u in {tree.kind[node] for node in depth}:
+        spend(len(inner))
         for v in inner:
             if tree.of_class[u] != tree.of_class[v] and not tree.apart(u, v):
                 raise Refuted("two nodes of different classes are not apart")

@@ -17,6 +17,7 @@ the proved probability of no answer does not count it, and the sentence says so.
 
 from __future__ import annotations
 
+from ascertain_check import trust
 from ascertain_check.chain import Told, read_hash, read_journal_header, read_records, tell_records
 from ascertain_check.claim import LISTED, register
 from ascertain_check.claims.achieves import Ask
@@ -26,12 +27,10 @@ from ascertain_check.evidence import Step
 from ascertain_check.reading import Object, canonical_bytes, quote, read_map, read_object, read_rational, read_text
 from ascertain_check.task import Task
 from ascertain_check.verdicts import Malformed, Refuted
-
-TRUSTED = "trusted, not proved: the time of the commitment"
-"""What a verified run does not show; it is printed with every such verdict."""
+from ascertain_check.work import spend
 
 
-@register("followed", about=LISTED, trusted=TRUSTED)
+@register("followed", about=LISTED, trusted=trust.FOLLOWED)
 def check_followed(task: Task, claim: Object) -> str:
     data = read_object(claim, "claim label risk transcript records head", "the claim 'followed'")
     label = read_text(data["label"], "label")
@@ -101,6 +100,7 @@ def check_walk(task: Task, policy: Policy, label: str, steps: list[Step]) -> Non
 
 def find_only_child(task: Task, node: Ask) -> int | None:
     """Where every reading that some state gives at this action leads; None where they part, or one has no branch."""
+    spend(5 * task.num_states + sum(len(law) for law in task.laws))
     readings = {y for row in task.behaviour for y in list_readings(task, row[node.action])}
     children = {node.next.get(y) for y in readings}
     return children.pop() if len(children) == 1 else None

@@ -67,6 +67,7 @@ from ascertain_check.reading import (
 )
 from ascertain_check.task import Pair, Task
 from ascertain_check.verdicts import Malformed, Refuted
+from ascertain_check.work import spend
 
 Leaves: TypeAlias = Callable[[int], Fraction | None]
 
@@ -138,6 +139,7 @@ def list_binding(task: Task, quotient: Quotient, members: Collection[Pair], wher
         raise Refuted(f"{where} is pure: it holds fewer than two labels")
     if len({c for _, c in members}) < len(members):
         return []
+    spend(task.num_actions * (5 + len(members)))
     return [a for a in range(task.num_actions) if all(quotient.successor[c][a] is not None for _, c in members)]
 
 
@@ -170,6 +172,7 @@ def most_labels(quotient: Quotient, row: Row, a: int) -> int:
 def propagate(quotient: Quotient, members: Collection[Pair], a: int, y: int) -> list[tuple[Pair, Pair]]:
     """R_{a,y}, for an action that all members allow: each member that reads y, and what becomes of it."""
     result: list[tuple[Pair, Pair]] = []
+    spend(5 * len(members))
     for k, c in members:
         successor = quotient.successor[c][a]
         if successor is not None and quotient.behaviour[c][a] == y:
@@ -183,6 +186,7 @@ def covers(whole: set[Pair], part: frozenset[Pair]) -> bool:
     A subset is covered. Otherwise the map is read off the members: where a state has one label on either side, the one
     must become the other. Of states with two labels only the plainest case is taken: a part that is one such state.
     """
+    spend(3 * len(part) + 3 * len(whole))
     if part <= whole:
         return True
     labels: dict[int, set[int]] = {}

@@ -5,17 +5,19 @@ The transcript begins when the hypotheses are posed. A reading that the model do
 
 from __future__ import annotations
 
+from ascertain_check import trust
 from ascertain_check.claim import LISTED, register
 from ascertain_check.plants import read_plant
 from ascertain_check.reading import Object, read_index, read_list, read_object, read_text
 from ascertain_check.task import Task
 from ascertain_check.verdicts import Refuted
+from ascertain_check.work import spend
 
 
 @register(
     "none-of-these",
     about=LISTED,
-    trusted="trusted, not proved: that what was done and read is recorded as it was, from the hypotheses on",
+    trusted=(trust.SHOWN,),
 )
 def check_none_of_these(task: Task, claim: Object) -> str:
     data = read_object(claim, "claim transcript plant?", "the claim 'none-of-these'")
@@ -26,6 +28,7 @@ def check_none_of_these(task: Task, claim: Object) -> str:
         step = read_list(item, "a step of the transcript", 2)
         action = read_index(step[0], task.num_actions, "an action")
         reading = read_reading(task, step[1])
+        spend(5 * len(left))
         left = {h: follow(task, h, s, action) for h, s in left.items() if can_read(task, s, action, reading)}
     if left:
         raise Refuted(f"hypothesis {min(left)} explains the transcript")

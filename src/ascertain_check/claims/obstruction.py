@@ -23,6 +23,7 @@ from ascertain_check.claim import LISTED, register
 from ascertain_check.reading import Object, read_index, read_list, read_object
 from ascertain_check.task import Pair, Task
 from ascertain_check.verdicts import Refuted
+from ascertain_check.work import spend
 
 
 @register("obstruction", about=LISTED)
@@ -46,6 +47,7 @@ def check_pair(task: Task, pairs: set[Pair], pair: Pair) -> None:
     s, t = pair
     if task.current is not None and task.current[s] == task.current[t]:
         raise Refuted(f"states {s} and {t} have the same label")
+    spend(4 * task.num_actions)
     for a in range(task.num_actions):
         x, y = task.successor[s][a], task.successor[t][a]
         if x is None or y is None:

@@ -42,6 +42,7 @@ from ascertain_check.claims.quotient import Quotient, read_classes
 from ascertain_check.reading import Object, read_index, read_key, read_list, read_map, read_object, read_rational
 from ascertain_check.task import Task
 from ascertain_check.verdicts import Malformed, Refuted
+from ascertain_check.work import KEEP, spend
 
 Chances: TypeAlias = dict[int, tuple[int, Fraction]]
 """By hypothesis that may still be true: its class of states, and the probability of the readings."""
@@ -93,6 +94,7 @@ class Cases:
     def ask(self, partial: Partial, t: int, action: int) -> Partial:
         after: dict[int, Chances] = {}
         for h, (c, p) in partial[t].chances.items():
+            spend(KEEP)
             for y, q, target in moves_of(self.task, self.quotient, c, action):
                 after.setdefault(y, {})[h] = target, p * q
         added = tuple(range(len(partial), len(partial) + len(after)))
@@ -124,6 +126,7 @@ class Cases:
         asks = read_named(data["ask"], self.task.num_actions, "ask")
         answers = read_named(data["answer"], self.task.num_labels, "answer")
         here = partial[t]
+        spend((self.task.num_actions + self.task.num_labels) * (1 + len(here.chances)))
         if here.kind != "open":
             raise Refuted("a node decides a history that is decided already")
         found: list[tuple[object, Partial]] = []
@@ -172,6 +175,7 @@ def check_openings(task: Task, claim: Object) -> str:
 
 
 def decide(partial: Partial, t: int, decided: History) -> Partial:
+    spend(KEEP + len(partial))
     return (*partial[:t], decided, *partial[t + 1 :])
 
 

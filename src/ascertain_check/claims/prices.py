@@ -65,6 +65,7 @@ from ascertain_check.reading import (
 )
 from ascertain_check.task import Pair, Task
 from ascertain_check.verdicts import Malformed, Refuted
+from ascertain_check.work import spend
 
 Vector: TypeAlias = dict[Pair, Fraction]
 """By member, (class of prices, state)."""
@@ -120,6 +121,7 @@ class Proof:
         return min(self.abstain(x), sum(right.values(), ZERO) - max(right.values(), default=ZERO))
 
     def allows(self, x: Vector, action: int) -> bool:
+        spend(5 + len(x))
         return all(self.quotient.successor[c][action] is not None for _, c in x)
 
     def step(self, x: Vector) -> Fraction:

@@ -46,11 +46,12 @@ from fractions import Fraction
 
 from ascertain_check.claim import LISTED, register
 from ascertain_check.claims.information import read_risks, say_bound
-from ascertain_check.encounters import BLOCKED, Shown, entropy_of, explore, show, variation_of
+from ascertain_check.encounters import BLOCKED, Shown, entropy_of, explore, show, variation_of, weigh
 from ascertain_check.logarithm import binary_entropy
 from ascertain_check.reading import Object, read_index, read_list, read_object, read_rational
 from ascertain_check.task import Task
 from ascertain_check.verdicts import Malformed, Refuted
+from ascertain_check.work import spend
 
 Joint = tuple[int | None, ...]
 MAX_POWER = 64
@@ -184,6 +185,7 @@ def payment(shown: Shown, base: Fraction | None) -> Fraction:
 
 def power_of(ratio: Fraction, base: Fraction) -> int:
     """The m with ratio = base^m."""
+    spend(MAX_POWER)
     sign, rest = (1, ratio) if ratio >= 1 else (-1, 1 / ratio)
     for m in range(MAX_POWER + 1):
         if rest == 1:
@@ -219,6 +221,7 @@ def need_closed(task: Task, truth: Truth, number: dict[Joint, int]) -> None:
 
 def follow(task: Task, truth: Truth, node: Joint, action: int) -> tuple[Joint, list[Shown]] | None:
     """Where an action leads and what it shows of each rival; None where it may not be done."""
+    spend(10 * len(node))
     s = node[0]
     after = None if s is None else task.successor[s][action]
     if s is None or after is None:
@@ -227,6 +230,7 @@ def follow(task: Task, truth: Truth, node: Joint, action: int) -> tuple[Joint, l
     seen: list[Shown] = []
     for rival, t in zip(truth.rivals, node[1:], strict=True):
         shown = BLOCKED if t is None else show(task, s, t, action)
+        spend(5 * weigh(shown))
         if t is not None and shown == BLOCKED and not rival.dropped:
             return None
         states.append(None if t is None or variation_of(shown) in (None, 1) else task.successor[t][action])

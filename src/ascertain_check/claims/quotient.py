@@ -24,6 +24,7 @@ from ascertain_check.claim import LISTED, register
 from ascertain_check.reading import Object, read_index, read_list, read_object
 from ascertain_check.task import Table, Task
 from ascertain_check.verdicts import Malformed, Refuted
+from ascertain_check.work import spend
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,7 @@ def start_parts(quotient: Quotient) -> tuple[list[int], list[list[int]]]:
 def split(quotient: Quotient, part: list[int], members: list[list[int]], p: int, a: int) -> None:
     """Divide part p, in place, by what action a does there."""
     groups: dict[tuple[int | None, int | None], list[int]] = {}
+    spend(5 * len(members[p]))
     for c in members[p]:
         successor = quotient.successor[c][a]
         key = (quotient.behaviour[c][a], None if successor is None else part[successor])

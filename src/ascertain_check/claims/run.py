@@ -16,9 +16,11 @@ Two tests that were both fixed beforehand are then made on the same readings.
 Whichever ends the run, the shares that could have been spent sum to alpha, and that must not be more than the task's.
 A bank that was compiled must have the hash that the records noted then.
 
+Whatever else the commitment determines is computed again and compared: when the bank was compiled (switching.py), the
+actions of a rule that takes them in turn (turns.py), the budget, the limits of actions, doubts and losses.
+
 *What is trusted.* A chain of hashes shows that nothing in it was changed later by someone who did not change the head.
-It does not show when the first record was made, nor that the bank is the one that the commitment determines: that is
-known to whoever kept the head from the beginning, and can compile the bank again.
+It does not show when the first record was made, nor whether the others tell what happened: see trust.py.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
+from ascertain_check import trust
 from ascertain_check.chain import Commitment, Story, read_hash, read_story
 from ascertain_check.claim import register
 from ascertain_check.evidence import Stage, Step, common_denominator
@@ -35,6 +38,7 @@ from ascertain_check.fault_reset import check_reset
 from ascertain_check.hidden_world import check_hidden
 from ascertain_check.listed_world import check_listed
 from ascertain_check.plant_world import check_plant
+from ascertain_check.plant_task import PlantTask
 from ascertain_check.question import Question
 from ascertain_check.reading import (
     Object,
@@ -47,10 +51,10 @@ from ascertain_check.reading import (
     read_rational,
     read_text,
 )
+from ascertain_check.switching import check_switch
+from ascertain_check.turns import check_turns
 from ascertain_check.verdicts import Malformed, Refuted
 
-TRUSTED = "trusted, not proved: the time of the commitment, and that it determines the bank"
-"""What a verified run does not show; it is printed with every such verdict."""
 WORLDS: dict[str, Callable[[Any, str, Stage, list[Step]], None]] = {
     "machine": check_listed,
     "noisy": check_listed,
@@ -59,13 +63,11 @@ WORLDS: dict[str, Callable[[Any, str, Stage, list[Step]], None]] = {
 }
 """By kind of model: what computes the evidence against every hypothesis again."""
 ONE = Fraction(1)
-MIXTURES = ("reuse", "incremental")
-"""The policies whose nominal and bank are one mixture; of incremental ones the bank is the part computed in the end."""
 ALL_STATES = "all states"
 """In place of a list of candidates: every state of a Boolean plant, each with the same weight."""
 
 
-@register("run", about=tuple(WORLDS), trusted=TRUSTED)
+@register("run", about=tuple(WORLDS), trusted=trust.RUN)
 def check_run(task: Question, claim: Object) -> str:
     keys = "claim label shares share bank scored_from transcript records head"
     data = read_object(claim, keys, "the claim 'run'")
@@ -80,12 +82,16 @@ def check_run(task: Question, claim: Object) -> str:
     start = find_start(task, story)
     stage = Stage(bank, shares[name], start, story.commitment.ran, find_before(story, start))
     check_bank(task, story, bank, data["bank"])
+    check_switch(task, story)
+    check_turns(task, story)
     if read_index(data["scored_from"], len(steps) + 1, "scored_from") != stage.scored_from:
         raise Refuted(f"by the records readings are scored from step {stage.scored_from} on")
     WORLDS[task.kind](task, label, stage, steps)
     readings = sum(step.reading is not None for step in steps[stage.scored_from :])
+    lost, doubts = count_lost(steps), sum(not step.certain for step in steps)
+    losses = f"; {lost} readings are recorded as lost and {doubts} actions as doubted" if lost or doubts else ""
     proved = f"the answer {quote(label)} beats every rival at risk {shares[name]}, on {readings} readings"
-    return proved + story.header
+    return proved + losses + story.header
 
 
 def read_transcript(task: Question, value: object) -> list[Step]:
@@ -131,6 +137,8 @@ def check_story(task: Question, story: Story, label: str, steps: list[Step]) -> 
         raise Refuted("the records tell another answer or another transcript")
     if sum(not step.certain for step in steps) > commitment.max_doubts:
         raise Refuted(f"more than {commitment.max_doubts} actions may or may not have run")
+    if count_lost(steps) > commitment.max_losses and is_noisy(task):
+        raise Refuted(f"more than {commitment.max_losses} readings were lost")
     for number in story.resets:
         check_reset(task, steps[number].action)
     for step in steps:
@@ -138,12 +146,22 @@ def check_story(task: Question, story: Story, label: str, steps: list[Step]) -> 
             raise Refuted(f"action {step.action} is not one that the task lets an experiment use")
 
 
+def count_lost(steps: list[Step]) -> int:
+    return sum(step.reading is None and step.certain for step in steps)
+
+
+def is_noisy(task: Question) -> bool:
+    """Whether readings are uncertain. Without noise a hypothesis falls only to a reading that it cannot give, so that
+    readings that were left out rule out nobody."""
+    return task.flip > 0 if isinstance(task, PlantTask) else any(len(law) > 1 for law in task.laws)
+
+
 def find_shares(story: Story) -> tuple[str, dict[str, Fraction]]:
     """The name of the share that the answer spends, and all shares by name."""
     commitment = story.commitment
     if commitment.policy == "eager":
         return "fallback", {"fallback": commitment.alpha}
-    if commitment.policy in MIXTURES:
+    if commitment.mixes:
         return "mixture", {"mixture": commitment.alpha}
     nominal = commitment.alpha * commitment.nominal_share
     shares = {"nominal": nominal, "fallback": commitment.alpha - nominal}
@@ -185,7 +203,7 @@ def check_bank(task: Question, story: Story, bank: list[tuple[int, Fraction]] | 
             raise Refuted("the policy is eager, but the bank was not compiled first")
         check_committed(task, commitment, None if bank is None else dict(bank))
         return
-    weight = commitment.nominal_share if commitment.policy in MIXTURES else ONE
+    weight = commitment.nominal_share if commitment.mixes else ONE
     if commitment.policy == "eager" or bank != [(commitment.nominal, weight)]:
         raise Refuted("no bank was compiled, and the bank of the claim is not the nominal alone")
 
@@ -194,7 +212,7 @@ def check_committed(task: Question, commitment: Commitment, bank: dict[int, Frac
     """What the commitment says about the bank: that there is one, what the nominal weighs, or all of it."""
     if commitment.bank is None:
         raise Refuted("the commitment says that there is no bank to be compiled")
-    kept = commitment.nominal_share if commitment.policy in MIXTURES else Fraction(0)
+    kept = commitment.nominal_share if commitment.mixes else Fraction(0)
     if bank is None:
         if kept or commitment.bank.get("kind") != "hypotheses":
             raise Refuted("the bank is every state, evenly weighted, and the commitment says otherwise")

@@ -13,19 +13,19 @@ from collections.abc import Iterator
 from hashlib import sha256
 from itertools import count
 
+from ascertain_check import trust
 from ascertain_check.claim import register
-from ascertain_check.observed import KEYS, TRUSTED, Word, read_observed, read_words
+from ascertain_check.observed import KEYS, Word, read_observed, read_words
 from ascertain_check.reading import Object, read_index, read_object, read_rational, read_text
 from ascertain_check.task import Task
 from ascertain_check.verdicts import Malformed, Refuted
+from ascertain_check.work import spend
 
 MAX_STOP = 1000
 """Words have `stop` - 1 further actions in the mean."""
 
 
-@register(
-    "sampled", about=("machine",), trusted=f"{TRUSTED}; that the seed of the sample was fixed before the first action"
-)
+@register("sampled", about=("machine",), trusted=(trust.DETERMINISTIC, trust.SEED))
 def check_sampled(task: Task, claim: Object) -> str:
     data = read_object(claim, f"{KEYS} access seed stop words first confidence bound", "the claim 'sampled'")
     observed = read_observed(task, data)
@@ -39,6 +39,7 @@ def check_sampled(task: Task, claim: Object) -> str:
         raise Malformed("stop must be at least 2, words at least 1, the confidence below 1 and the bound at most 1")
     if (1 - bound) ** num_words > 1 - confidence:
         raise Refuted("so many words do not prove this bound with this confidence")
+    spend(sum(len(run) for run in observed.runs) * (len(seed) >> 7))  # whoever hashes it reads the seed
     for j in range(num_words):
         if first + j >= len(observed.runs) or observed.runs[first + j] != draw(seed, j, access, observed.actions, stop):
             raise Refuted(f"word {j} of the sample is not the one that the seed draws, or was not run")
@@ -51,6 +52,7 @@ def check_sampled(task: Task, claim: Object) -> str:
 
 def draw(seed: str, word: int, access: list[Word], actions: list[int], stop: int) -> Word:
     """A word of the sample."""
+    spend(20)
     hashes = (int.from_bytes(sha256(f"{seed}:{word}:{k}".encode()).digest(), "big") for k in count())
     drawn = [*access[below(hashes, len(access))], actions[below(hashes, len(actions))]]
     while below(hashes, stop):
@@ -59,5 +61,6 @@ def draw(seed: str, word: int, access: list[Word], actions: list[int], stop: int
 
 
 def below(hashes: Iterator[int], bound: int) -> int:
+    spend(20)
     limit = 2**256 // bound * bound
     return next(x for x in hashes if x < limit) % bound

@@ -49,11 +49,10 @@ from ascertain_check.claims.quotient import Quotient, read_quotient
 from ascertain_check.reading import Object, read_index, read_list, read_object, read_rational
 from ascertain_check.task import Task
 from ascertain_check.verdicts import Malformed, Refuted
+from ascertain_check.work import KEEP, spend
 
 Step: TypeAlias = tuple[int, int]
 """(r, a)."""
-MOST_PAIRS = 5_000_000
-"""Pairs (r, z) times actions that are looked at before the claim is refused: minutes of a small computer."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +88,7 @@ def check_shares(task: Task, claim: Object) -> str:
     if len({*labels, own}) <= len(labels):
         raise Refuted("two rivals, or a rival and the reference, have one label")
     offset = check_sums(task, reference, shares, read_potential(reference, data["potential"]))
-    budget = [MOST_PAIRS]
-    found = [distance(task, quotient, reference, shares, g, budget) for g in rivals]
+    found = [distance(task, quotient, reference, shares, g) for g in rivals]
     if own is None and found:
         found.remove(None if None in found else max(d for d in found if d is not None))
     finite = [d for d in found if d is not None]
@@ -162,9 +160,7 @@ def check_sums(task: Task, reference: Reference, shares: Shares, potential: dict
     return potential.get(reference.start, zero) - max(potential.get(r, zero) for r in reached)
 
 
-def distance(
-    task: Task, quotient: Quotient, reference: Reference, shares: Shares, g: int, budget: list[int]
-) -> Fraction | None:
+def distance(task: Task, quotient: Quotient, reference: Reference, shares: Shares, g: int) -> Fraction | None:
     """The distance of a rival, None where it is infinite: Dijkstra's algorithm on pairs (r, z)."""
     label, s = task.hypotheses[g]
     zero = Fraction(0)
@@ -177,9 +173,7 @@ def distance(
             return spent
         if spent > best[r, z]:
             continue
-        budget[0] -= task.num_actions
-        if budget[0] < 0:
-            raise Refuted(f"more than {MOST_PAIRS} pairs times actions are needed to check the claim")
+        spend(KEEP + 15 * task.num_actions)
         for a in range(task.num_actions):
             move, after = reference.step(r, a), quotient.successor[z][a]
             if move is None or after is None:

@@ -55,6 +55,7 @@ from ascertain_check.reading import (
 )
 from ascertain_check.task import Task, predicted
 from ascertain_check.verdicts import Malformed, Refuted
+from ascertain_check.work import KEEP, spend
 
 Place: TypeAlias = tuple[int, int, int]
 """(node, label, state)."""
@@ -147,6 +148,7 @@ def find_places(task: Task, policy: Policy) -> list[Place]:
     while stack:
         place = stack.pop()
         node = policy.at(place[0])
+        spend(2 * KEEP)
         if isinstance(node, Ask):
             asking.append(place)
             for _, reached in step(task, node, place):
@@ -163,6 +165,7 @@ def step(task: Task, node: Ask, place: Place) -> list[tuple[Fraction, list[Place
         raise Refuted(f"action {node.action} is asked where the plant may be in state {s}, which does not allow it")
     label = task.label_after(label, successor)
     parts = spread(task, behaviour)
+    spend(5 * sum(len(ys) for _, ys in parts))
     return [(p, [(v, label, successor) for v in dict.fromkeys(node.next.get(y, LOST) for y in ys)]) for p, ys in parts]
 
 
