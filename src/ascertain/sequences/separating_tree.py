@@ -1,4 +1,4 @@
-"""Splitting trees: for every two states of a machine a cheapest word that separates them, in the space of one tree.
+"""Splitting trees by separation: for every two states of a machine a cheapest word that separates them, in one tree.
 
 A *splitting tree* (Lee and Yannakakis, 1994) has sets of states for nodes, all states at the root. Each inner node has
 a *word*, and its children are the members that read differently along it; the leaves are the classes of equivalent
@@ -6,7 +6,9 @@ states. Here nodes have two children, and the word of the node at which two stat
 them. The words along the way to a leaf tell its states from all others, and are *harmonised*: two states share the word
 of the node at which they part.
 
-Time is O(actions * states * log(states)) and memory is linear: see `kernels/sequences/splitting.py`. With equal costs
+(The tree of `search/splitting.py` is another: its words must not make members meet, so that it is a policy.)
+
+Time is O(actions * states * log(states)) and memory is linear: see `kernels/sequences/separating.py`. With equal costs
 this is the theorem of Smetsers, Moerman and Jansen (2016) on minimal separating sequences for all pairs of states.
 """
 
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -22,7 +25,7 @@ from ascertain.drawing.outline import Outline
 from ascertain.drawing.shown import Shown
 from ascertain.errors import LimitError, ModelError
 from ascertain.interruption import look_up
-from ascertain.kernels.sequences.splitting import Growth, grow_tree
+from ascertain.kernels.sequences.separating import Growth, divide_leaves
 from ascertain.model import Model
 from ascertain.quotients.separation import predecessors
 from ascertain.types import UNDEFINED, Action, IntArray, LongArray, State
@@ -33,7 +36,7 @@ SLICE = 20_000_000
 
 @final
 @dataclass(frozen=True, eq=False)
-class SplittingTree(Shown):
+class SeparatingTree(Shown):
     """The tree, by columns; node 0 is the root, and a node comes after its parent."""
 
     model: Model
@@ -71,8 +74,17 @@ class SplittingTree(Shown):
         """The states of a node, ascending."""
         return sorted(self.element[self.first[node] : self.past[node]].tolist())
 
+    @cached_property
+    def _words(self) -> dict[int, tuple[Action, ...]]:
+        return {}
+
     def word(self, node: int) -> tuple[Action, ...]:
         """The word of a split node."""
+        if node not in self._words:
+            self._words[node] = self._spell(node)
+        return self._words[node]
+
+    def _spell(self, node: int) -> tuple[Action, ...]:
         word: list[Action] = []
         while node != UNDEFINED:
             word.append(int(self.action[node]))
@@ -130,7 +142,7 @@ class SplittingTree(Shown):
         return " ".join(readings)
 
 
-def grow_splitting_tree(model: Model, *, cost: LongArray | None = None) -> SplittingTree:
+def grow_separating_tree(model: Model, *, cost: LongArray | None = None) -> SeparatingTree:
     """The splitting tree of a complete machine without noise, of up to millions of states.
 
     `cost` has a positive integer for each action; all cost 1 where it is not given.
@@ -147,17 +159,20 @@ def grow_splitting_tree(model: Model, *, cost: LongArray | None = None) -> Split
     growth = _begin(n, num_actions, int(model.behaviour.max()) + 1)
     while not growth.progress[4]:
         look_up()
-        grow_tree(model.behaviour, first_source, source, price, growth, SLICE)
+        divide_leaves(model.behaviour, first_source, source, price, growth, SLICE)
     size = int(growth.progress[0])
-    columns = (growth.first, growth.past, growth.parent, growth.child, growth.action, growth.below, growth.weight)
-    return SplittingTree(model, growth.element, *(column[:size] for column in columns), growth.leaf[growth.block])
+    names = ("first", "past", "parent", "child", "action", "below", "weight")
+    columns: dict[str, Any] = {name: getattr(growth, name)[:size] for name in names}
+    return SeparatingTree(model=model, element=growth.element, leaf=growth.leaf[growth.block], **columns)
 
 
 def _begin(n: int, num_actions: int, num_readings: int) -> Growth:
     """A tree of one leaf that holds all states."""
     size = 2 * n - 1
     growth = Growth(
-        **{name: np.full(size, UNDEFINED, np.int32) for name in ("first", "past", "parent", "child", "action", "below")},
+        **{
+            name: np.full(size, UNDEFINED, np.int32) for name in ("first", "past", "parent", "child", "action", "below")
+        },
         weight=np.full(size, UNDEFINED, np.int64),
         **{name: np.arange(n, dtype=np.int32) for name in ("element", "place")},
         **{name: np.zeros(n, np.int32) for name in ("block", "leaf", "marked", "touched", "splitter", "order")},

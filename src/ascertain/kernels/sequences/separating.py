@@ -60,7 +60,7 @@ class Growth(NamedTuple):
 
 
 @kernel(work=lambda: 4, sliced=True)
-def grow_tree(
+def divide_leaves(
     behaviour: IntArray, first_source: IntArray, source: IntArray, cost: LongArray, growth: Growth, limit: int
 ) -> None:
     """Take events until none is left or `limit` more edges were visited; call again while `progress[4]` is 0.
@@ -137,9 +137,7 @@ def _split_by_node(
         edge = splitter[k] * num_actions + a
         progress[3] += 1 + first_source[edge + 1] - first_source[edge]
         for xi in range(first_source[edge], first_source[edge + 1]):
-            num_touched = _mark(
-                int(source[xi]), num_touched, first, past, element, place, block, leaf, marked, touched
-            )
+            num_touched = _mark(int(source[xi]), num_touched, first, past, element, place, block, leaf, marked, touched)
     _divide_touched(num_touched, a, v, key, growth)
 
 
