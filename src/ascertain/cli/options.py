@@ -7,6 +7,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from ascertain.errors import TaskError
+
 ProblemFile: TypeAlias = Annotated[Path, typer.Argument(metavar="PROBLEM", help="A problem file (TOML).")]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
 CertificateFile: TypeAlias = Annotated[
@@ -19,6 +21,9 @@ ConformBy: TypeAlias = Annotated[
 ]
 ResetAction: TypeAlias = Annotated[
     str, typer.Option("--reset", metavar="ACTION", help="What leads back to the start, for conformance.")
+]
+Costs: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--cost", metavar="ACTION=C", help="The cost of an action; may be repeated.")
 ]
 Drawing: TypeAlias = Annotated[
     Path | None, typer.Option("--draw", metavar="FILE", help="Draw the experiment: .svg, .html, .dot or .txt.")
@@ -50,3 +55,14 @@ Parallel: TypeAlias = Annotated[
 Identity: TypeAlias = Annotated[
     str | None, typer.Option("--identity", metavar="NAME", help="Refuse a plant of another name.")
 ]
+
+
+def read_costs(texts: list[str]) -> dict[str, str]:
+    """The costs that were given as ACTION=C."""
+    costs: dict[str, str] = {}
+    for text in texts:
+        name, sign, price = text.rpartition("=")
+        if not sign or not name:
+            raise TaskError(f"--cost: {text[:60]!r} is not understood; write ACTION=C, such as AUTH=3")
+        costs[name] = price
+    return costs

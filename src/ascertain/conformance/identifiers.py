@@ -11,10 +11,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Protocol, final
 
-from ascertain.conformance.specification import Specification, Word
+from ascertain.conformance.specification import Word
 from ascertain.interruption import look_up
+from ascertain.types import Reading
 
 MAX_BEHAVIOURS = 20_000
 """Words that are looked at, up to those that split and lead alike: a second or two, and far beyond the longest
@@ -23,6 +24,21 @@ MAX_COVERS = 20_000
 """Sets of states that the exact search for an identifying set may visit; beyond it the set is found greedily."""
 TIES = 4
 """Equally good words kept for one state: other states may use one of them too, and then it is observed only once."""
+
+
+class Splittable(Protocol):
+    """What has states to split: a minimal complete machine, as a specification is one."""
+
+    @property
+    def num_states(self) -> int: ...
+    @property
+    def num_actions(self) -> int: ...
+    @property
+    def successor(self) -> Sequence[Sequence[int]]: ...
+    @property
+    def output(self) -> Sequence[Sequence[Reading]]: ...
+    @property
+    def weight(self) -> Sequence[int]: ...
 
 
 @final
@@ -36,7 +52,7 @@ class Splitter:
     """`separated[s]` is the set of states that it tells from s."""
 
 
-def find_splitters(spec: Specification, *, max_behaviours: int = MAX_BEHAVIOURS) -> list[Splitter]:
+def find_splitters(spec: Splittable, *, max_behaviours: int = MAX_BEHAVIOURS) -> list[Splitter]:
     """Words that split the states, the cheapest first; together they tell apart every two states."""
     everything = (1 << spec.num_states) - 1
     start = ((0,) * spec.num_states, tuple(range(spec.num_states)))
@@ -66,7 +82,7 @@ def find_splitters(spec: Specification, *, max_behaviours: int = MAX_BEHAVIOURS)
 
 
 def _extend(
-    spec: Specification, part: tuple[int, ...], image: tuple[int, ...], action: int
+    spec: Splittable, part: tuple[int, ...], image: tuple[int, ...], action: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Parts (numbered by first appearance) and images after one more action."""
     number: dict[tuple[int, int], int] = {}

@@ -9,7 +9,9 @@ from ascertain.cli.show.output import note, print_line
 from ascertain.errors import FileError
 
 if TYPE_CHECKING:
+    from ascertain.drawing.outline import Outline
     from ascertain.pipeline.bound import Bounds
+    from ascertain.pipeline.sequence import FoundSequence
     from ascertain.pipeline.settle import Settled
 
 NOT_PROVED = "nothing was proved before the limit"
@@ -43,18 +45,23 @@ def say_cost(settled: Settled) -> str:
 
 def print_policy(settled: Settled) -> None:
     """The tree of the policy, when it fits."""
+    policy = settled.policy
+    assert policy is not None
+    root = policy.outline if policy.size <= MAX_LINES else None
+    if root is None or root.lines > MAX_LINES:
+        print_line(f"The policy has {policy.size} nodes and depth {policy.depth}: too large to print. Use --draw.")
+    else:
+        print_outline(root)
+
+
+def print_outline(root: Outline) -> None:
+    """A tree, line by line."""
     from rich.console import Console
     from rich.text import Text
 
     from ascertain.drawing.tree import list_lines
 
-    policy = settled.policy
-    assert policy is not None
-    lines = list_lines(policy.outline) if policy.size <= MAX_LINES else []
-    if not 0 < len(lines) <= MAX_LINES:
-        print_line(f"The policy has {policy.size} nodes and depth {policy.depth}: too large to print. Use --draw.")
-        return
-    for line in lines:
+    for line in list_lines(root):
         Console().print(Text.assemble(*((text, STYLES.get(kind, "")) for text, kind in line)), soft_wrap=True)
 
 
@@ -74,7 +81,7 @@ def save_drawing(path: Path | None, settled: Settled, title: str) -> None:
         settled.draw(path, title)
 
 
-def save_certificate(path: Path | None, found: Settled | Bounds, why_not: str) -> None:
+def save_certificate(path: Path | None, found: Settled | Bounds | FoundSequence, why_not: str) -> None:
     """Write the certificate where one was asked for; `why_not` is said of a result that has none."""
     if path is not None and found.certificate is None:
         note(f"{path}: not written, as {why_not}")

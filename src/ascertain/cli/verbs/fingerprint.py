@@ -12,6 +12,7 @@ from ascertain.cli.options import (
     AsJson,
     CertificateFile,
     ConformBy,
+    Costs,
     Drawing,
     Hosts,
     Identity,
@@ -21,6 +22,7 @@ from ascertain.cli.options import (
     Retries,
     TimeLimit,
     Timeout,
+    read_costs,
 )
 from ascertain.errors import TaskError
 from ascertain.problem import list_kinds
@@ -54,9 +56,7 @@ def command(
     actions: Annotated[
         str | None, typer.Option("--actions", metavar="A,B,...", help="Use only these of the common actions.")
     ] = None,
-    cost: Annotated[
-        list[str] | None, typer.Option("--cost", metavar="ACTION=C", help="The cost of an action; may be repeated.")
-    ] = None,
+    cost: Costs = None,
     journal: JournalFile = None,
     resume: Resume = False,
     timeout: Timeout = 10.0,
@@ -122,7 +122,7 @@ def command(
     chosen: dict[str, Any] = {
         "reset_cost": price,
         "actions": None if actions is None else actions.split(","),
-        "cost": _read_costs(cost or []),
+        "cost": read_costs(cost or []),
     }
     if hosts is None and parallel is not None:
         raise TaskError("--parallel is for many plants at once; name them with --hosts")
@@ -161,17 +161,6 @@ def command(
         note(f"{decision_graph}: not written, as no experiment was found")
     print_json("fingerprint", found.facts()) if as_json else _print(found)
     raise typer.Exit(exit_code(found.settled))
-
-
-def _read_costs(texts: list[str]) -> dict[str, str]:
-    """The costs that were given as ACTION=C."""
-    costs: dict[str, str] = {}
-    for text in texts:
-        name, sign, price = text.rpartition("=")
-        if not sign or not name:
-            raise TaskError(f"--cost: {text[:60]!r} is not understood; write ACTION=C, such as AUTH=3")
-        costs[name] = price
-    return costs
 
 
 def _identify(models: list[Path], plant: str, words: dict[str, Any], as_json: bool) -> NoReturn:

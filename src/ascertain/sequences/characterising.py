@@ -1,0 +1,174 @@
+"""Characterising sets and harmonised identifiers: words that tell every two states of a machine apart.
+
+A *characterising set* W (Chow, 1978) has for every two states a word along which they read differently. *Harmonised
+identifiers* (Petrenko and Yevtushenko; Luo, Petrenko and Bochmann, 1994) give each state s a set H_s such that every
+two states s and t have a word in both H_s and H_t along which they read differently: a tester that does not know
+which of the two it is in front of can use it all the same.
+
+They exist exactly up to equivalence, so states stand for classes here. What is made small is the total cost of the
+words, and then their number. Small machines: the cheapest cover of the pairs by words that split alike
+(`conformance/identifiers.py`), up to limits; a smallest W is NP-hard to find. Larger ones: the words of the splitting
+tree. Either way the lower bound is what the farthest pair needs, for identifiers the farthest of each state, summed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeAlias, final
+
+from ascertain.conformance.identifiers import Splitter, cover, find_splitters, identify, useful_splitters
+from ascertain.errors import LimitError
+from ascertain.model import Model
+from ascertain.sequences.cheapest_path import Word
+from ascertain.sequences.separating_tree import SeparatingTree, grow_separating_tree
+from ascertain.types import LongArray, Reading
+
+Family: TypeAlias = tuple[tuple[Word, ...], ...]
+"""For each state its words."""
+
+MOST_COVERED = 40
+"""States of machines whose pairs are covered by the cheapest words: some seconds, at most."""
+MOST_LISTED = 1_000
+"""States whose words are listed at all: those of a splitting tree can be as many and as long as there are states."""
+BEHAVIOURS, OPTIONS = 3_000, 150
+"""Words that are looked at for a cover, up to those that split and lead alike, and those of them it chooses from."""
+
+
+@final
+@dataclass(frozen=True)
+class _Table:
+    """A minimal complete machine as `find_splitters` wants it."""
+
+    successor: tuple[tuple[int, ...], ...]
+    output: tuple[tuple[Reading, ...], ...]
+    weight: tuple[int, ...]
+
+    @property
+    def num_states(self) -> int:
+        return len(self.successor)
+
+    @property
+    def num_actions(self) -> int:
+        return len(self.weight)
+
+
+def find_characterising_set(model: Model, cost: LongArray) -> tuple[tuple[Word, ...], int]:
+    """Words that tell every two states of a minimal complete machine apart, and a lower bound on what any such cost."""
+    tree = _checked_tree(model, cost)
+    known = _list_words(tree)
+    if model.num_states > MOST_COVERED or model.num_states == 1:
+        return known, tree.dearest
+    splitters = find_splitters(_table(model, cost), max_behaviours=BEHAVIOURS)
+    pairs = list(combinations(range(model.num_states), 2))
+    options = [sum(1 << k for k, (s, t) in enumerate(pairs) if x.separated[s] >> t & 1) for x in splitters]
+    kept = _undominated(splitters, options)
+    priced = [(options[k], splitters[k].weight * len(splitters) + 1) for k in kept]
+    chosen = [splitters[kept[k]].word for k in cover(priced, (1 << len(pairs)) - 1)[0]]
+    price = cost.tolist()
+    return min(
+        tuple(sorted(chosen, key=lambda w: (len(w), w))), known, key=lambda words: _rank(words, price)
+    ), tree.dearest
+
+
+def find_harmonised_identifiers(model: Model, cost: LongArray) -> tuple[Family, int]:
+    """Harmonised identifiers of a minimal complete machine, and a lower bound on what any such cost in all."""
+    tree = _checked_tree(model, cost)
+    n, price = model.num_states, cost.tolist()
+    # The state that is farthest from s parts from it at some node above s, and the dearest is the lowest of these.
+    lower = sum(int(tree.weight[tree.parent[leaf]]) for leaf in tree.leaf) if n > 1 else 0
+    known = tuple(tuple(tree.identifiers(s)) for s in range(n))
+    if n > MOST_COVERED or n == 1:
+        return known, lower
+    known = _pruned(model, known)
+    splitters = find_splitters(_table(model, cost), max_behaviours=BEHAVIOURS)
+    chosen = [{x.word for x in _identify(splitters, s, n)} for s in range(n)]
+    for s, t in combinations(range(n), 2):
+        able = [w for w in chosen[s] | chosen[t] if _read(model, s, w) != _read(model, t, w)]
+        if not any(w in chosen[s] and w in chosen[t] for w in able):
+            word = min(able, key=lambda w: (_weigh(w, price), w))
+            chosen[s].add(word)
+            chosen[t].add(word)
+    found = _pruned(model, tuple(tuple(sorted(words, key=lambda w: (len(w), w))) for words in chosen))
+    return min(found, known, key=lambda family: _rank([w for words in family for w in words], price)), lower
+
+
+def _checked_tree(model: Model, cost: LongArray) -> SeparatingTree:
+    if model.num_states > MOST_LISTED:
+        raise LimitError(
+            f"the machine has {model.num_states} classes of states; their words are listed up to {MOST_LISTED}, and a "
+            "splitting tree holds those of millions"
+        )
+    tree = grow_separating_tree(model, cost=cost)
+    assert tree.num_classes == model.num_states
+    return tree
+
+
+def _table(model: Model, cost: LongArray) -> _Table:
+    successor = tuple(tuple(int(t) for t in row) for row in model.successor)
+    output = tuple(tuple(int(y) for y in row) for row in model.behaviour)
+    return _Table(successor, output, tuple(int(c) for c in cost))
+
+
+def _undominated(splitters: Sequence[Splitter], options: Sequence[int]) -> list[int]:
+    """Places of words that no other one beats, the cheapest first, and of these such that all pairs are covered."""
+    kept: list[int] = []
+    covered = 0
+    for k, mask in enumerate(options):  # the cheapest first
+        if any(mask & ~options[j] == 0 for j in kept):
+            continue
+        if len(kept) < OPTIONS or mask & ~covered:
+            kept.append(k)
+            covered |= mask
+    return kept
+
+
+def _identify(splitters: Sequence[Splitter], state: int, num_states: int) -> list[Splitter]:
+    most = len(splitters)
+    useful = useful_splitters(splitters, state)
+    return identify(useful, state, num_states, lambda x: x.weight * most + 1)[0]
+
+
+def _list_words(tree: SeparatingTree) -> tuple[Word, ...]:
+    """The words of a tree that are no beginnings of others."""
+    nodes = (v for v in range(len(tree.child)) if tree.child[v] >= 0)
+    return _without_prefixes(list(dict.fromkeys(tree.word(v) for v in nodes)))
+
+
+def _without_prefixes(words: Sequence[Word]) -> tuple[Word, ...]:
+    begun = {word[:k] for word in words for k in range(len(word))}
+    return tuple(sorted((word for word in words if word not in begun), key=lambda w: (len(w), w)))
+
+
+def _pruned(model: Model, family: Family) -> Family:
+    """The family without what it can do without; a word stays for all states or goes for some."""
+    n = len(family)
+    sets = [list(words) for words in family]
+    reads = [{w: _read(model, s, w) for w in {w for words in family for w in words}} for s in range(n)]
+    for s in range(n):
+        for word in sorted(sets[s], key=lambda w: (-len(w), w)):
+            rest = [w for w in sets[s] if w != word]
+            if all(
+                any(w in sets[t] and reads[s][w] != reads[t][w] for w in rest)
+                for t in range(n)
+                if t != s and word in sets[t] and reads[s][word] != reads[t][word]
+            ):
+                sets[s] = rest
+    return tuple(map(tuple, sets))
+
+
+def _read(model: Model, state: int, word: Word) -> tuple[Reading, ...]:
+    readings: list[Reading] = []
+    for a in word:
+        readings.append(int(model.behaviour[state, a]))
+        state = int(model.successor[state, a])
+    return tuple(readings)
+
+
+def _weigh(word: Word, price: Sequence[int]) -> int:
+    return sum(price[a] for a in word)
+
+
+def _rank(words: Sequence[Word], price: Sequence[int]) -> tuple[int, int]:
+    return sum(_weigh(word, price) for word in words), len(words)
