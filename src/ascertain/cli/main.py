@@ -31,6 +31,7 @@ from ascertain.cli.verbs import (
     quotient,
     simulate,
     solve,
+    studio,
     task,
     verify,
     wire,
@@ -57,6 +58,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "journal": journal.command,
     "verify": verify.command,
     "task": task.command,
+    "studio": studio.command,
 }
 """Ours, in the order of the help; other packages add theirs by entry point."""
 
