@@ -48,7 +48,7 @@ venv: .venv/.installed ## the virtual environment alone
 
 .venv/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,docs,paper,aalpy,sat,wiring,servers]'
+	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,docs,paper,aalpy,sat,wiring,servers,studio]'
 	touch $@
 
 clean: ## remove the virtual environment and what was written

@@ -15,7 +15,7 @@ from typing import TypeAlias, final
 SecondsLeft: TypeAlias = Callable[[], float]
 """How many seconds are left now; none or fewer: the time is over."""
 
-_limit: ContextVar[tuple[SecondsLeft, str] | None] = ContextVar("ascertain_limit", default=None)
+_limit: ContextVar[tuple[SecondsLeft, str | Callable[[], str]] | None] = ContextVar("ascertain_limit", default=None)
 """The seconds that are left, and what is said when they are over."""
 
 
@@ -25,8 +25,8 @@ class OutOfTime(Exception):
 
 
 @contextmanager
-def limited(left: SecondsLeft, reason: str) -> Generator[None]:
-    """Within, whoever looks up when no time is left is stopped for that reason."""
+def limited(left: SecondsLeft, reason: str | Callable[[], str]) -> Generator[None]:
+    """Within, whoever looks up when no time is left is stopped for the reason that there is then."""
     token = _limit.set((left, reason))
     try:
         yield
@@ -44,4 +44,4 @@ def look_up() -> None:
     """Go on, or stop here if the time is over."""
     limit = _limit.get()
     if limit is not None and limit[0]() <= 0:
-        raise OutOfTime(limit[1])
+        raise OutOfTime(limit[1] if isinstance(limit[1], str) else limit[1]())

@@ -32,6 +32,7 @@ from ascertain.cli.verbs import (
     sequence,
     simulate,
     solve,
+    studio,
     task,
     verify,
     wire,
@@ -59,6 +60,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "journal": journal.command,
     "verify": verify.command,
     "task": task.command,
+    "studio": studio.command,
 }
 """Ours, in the order of the help; other packages add theirs by entry point."""
 

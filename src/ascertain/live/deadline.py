@@ -1,4 +1,4 @@
-"""The deadline of a run: so many seconds from its beginning, by a clock that only goes forward.
+"""The deadline of a run: so many seconds from its beginning by a clock that only goes forward, or a person's stop.
 
 It is looked at before an action is sent, while a plant is waited for, and wherever a long computation looks up
 (`interruption.py`). It says when a run abstains and never what it answers, so that no guarantee depends on it.
@@ -15,7 +15,10 @@ from typing import final
 
 from ascertain.errors import TaskError
 from ascertain.interruption import limited
+from ascertain.observer.records import Cause
 
+STOPPED = "a person has stopped the run"
+"""Why a run abstains that was stopped."""
 MAX_DEADLINE = 10**7
 """Seconds, about four months: whoever waits longer has made a typing mistake."""
 
@@ -27,6 +30,8 @@ class Deadline:
 
     seconds: float
     clock: Callable[[], float] = time.monotonic
+    stopped: Callable[[], bool] | None = None
+    """Whether a person has stopped the run; None: nobody can."""
     _began: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -39,6 +44,8 @@ class Deadline:
     @property
     def left(self) -> float:
         """The seconds that are left, 0 when there are none."""
+        if self.stopped is not None and self.stopped():
+            return 0.0
         return max(0.0, self._began + self.seconds - self.clock()) if self.seconds < math.inf else math.inf
 
     @property
@@ -48,11 +55,17 @@ class Deadline:
     @property
     def reason(self) -> str:
         """Why a run abstains that has come to it."""
-        return f"the deadline of {self.seconds:g} s has passed"
+        return STOPPED if self.cause == "person" else f"the deadline of {self.seconds:g} s has passed"
+
+    @property
+    def cause(self) -> Cause:
+        """Who has ended such a run."""
+        return "person" if self.stopped is not None and self.stopped() else "deadline"
 
     def limit(self) -> AbstractContextManager[None]:
         """Within, long computations end with it."""
-        return nullcontext() if self.seconds == math.inf else limited(lambda: self.left, self.reason)
+        endless = self.seconds == math.inf and self.stopped is None
+        return nullcontext() if endless else limited(lambda: self.left, lambda: self.reason)
 
 
 NO_DEADLINE = Deadline(math.inf)

@@ -83,7 +83,8 @@ class AbstractRecorder(ABC):
     def note_interruption(self, number: int) -> None:
         """Whether a bank that is wanted after this record was interrupted: then the next record says so."""
         following = self._records[number + 1] if number + 1 < len(self._records) else {}
-        self.interrupted = str(following.get("reason")) if following.get("cause") == "deadline" else None
+        cut_short = following.get("cause") in ("deadline", "person")
+        self.interrupted = str(following.get("reason")) if cut_short else None
 
     def begin(self, commitment: Mapping[str, Any]) -> None:
         """The first record: what the run is bound to."""

@@ -63,7 +63,8 @@ class Resumed:
     @property
     def meets_plant(self) -> bool:
         """Whether a plant is needed: not for a run that has ended, here or in the past."""
-        return self.observer.verdict is None or (self.commitment is not None and self.cause != "deadline")
+        cut_short = self.cause in ("deadline", "person")
+        return self.observer.verdict is None or (self.commitment is not None and not cut_short)
 
     @property
     def may_fall_back(self) -> bool:
@@ -72,7 +73,7 @@ class Resumed:
 
     def out_of_time(self, deadline: Deadline) -> Resumed:
         """The run, ended by its deadline before an action was sent."""
-        return replace(self, observer=self.observer.fail(deadline.reason), pending=None, cause="deadline")
+        return replace(self, observer=self.observer.fail(deadline.reason), pending=None, cause=deadline.cause)
 
 
 def begin_run(
@@ -124,7 +125,7 @@ def _begin(
         observer = start()
         if not (isinstance(recorder, Journal) and recorder.records):
             over = observer.verdict == Abstained(deadline.reason)
-            cause = "deadline" if over else "observer"
+            cause = deadline.cause if over else "observer"
             return Resumed(observer, cause=cause, commitment=commitment, names_plant=True)
         try:
             resumed = _replay(recorder, observer, commitment, deadline, after_fault)
@@ -313,7 +314,7 @@ class _Replay:
             ran, self.pending = self.pending if record.get("ran") is True else None, None
             self.observer, self.cause = self.observer.fail(str(record["reason"]), ran), cause
             self.ran = ran is not None
-        elif cause == "deadline":  # while the bank was compiled: the observer has heard of it
+        elif cause in ("deadline", "person"):  # while the bank was compiled: the observer has heard of it
             self.cause = cause
         verdict, self.ended = self.observer.verdict, True
         if "cause" not in record:

@@ -27,6 +27,9 @@ from ascertain.types import Action, Plant, Reading
 Watch: TypeAlias = Callable[[AbstractObserver, Heard | None], None]
 """Is shown the observer at the beginning and after each step, with what was heard."""
 
+Propose: TypeAlias = Callable[[AbstractObserver, Action], bool]
+"""Is shown the observer and the action that it wants, and says whether that may be sent."""
+
 
 @final
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class _Session:
         try:
             return self.observer.next()
         except OutOfTime as over:
-            return self.give_up(str(over), "deadline")
+            return self.give_up(str(over), self.deadline.cause)
 
     def give_up(self, reason: str, cause: Cause) -> Verdict:
         """End the run for a reason that the observer does not know of."""
@@ -135,21 +138,24 @@ class _Session:
                 self.ran = heard.ran
                 self.observer = self.observer.fail(heard.reason, action if heard.ran else None)
             case "cut short":
-                self.give_up(self.deadline.reason, "deadline")
+                self.give_up(self.deadline.reason, self.deadline.cause)
         if self.observer.verdict == Abstained(self.deadline.reason):
-            self.cause = "deadline"
+            self.cause = self.deadline.cause
         elif heard.outcome in ("doubt", "failure") and isinstance(self.observer.verdict, Abstained):
             self.cause = "plant"
         self.record_events()
         if self.watch is not None:
             self.watch(self.observer, heard)
 
-    def may_act(self, action: Action, approve: Callable[[str], bool] | None) -> bool:
+    def may_act(self, action: Action, approve: Callable[[str], bool] | None, propose: Propose | None = None) -> bool:
         """Whether the action may be sent; if not, the run is given up."""
-        if approve is not None and not approve(self.name(action)):
+        approved = propose is None or propose(self.observer, action)
+        if self.deadline.is_over and self.deadline.cause == "person":
+            self.give_up(self.deadline.reason, self.deadline.cause)
+        elif not approved or (approve is not None and not approve(self.name(action))):
             self.give_up(f"the action {self.name(action)!r} was not approved", "person")
         elif self.deadline.is_over:
-            self.give_up(self.deadline.reason, "deadline")
+            self.give_up(self.deadline.reason, self.deadline.cause)
         else:
             return True
         return False
@@ -179,6 +185,7 @@ def run_session(
     recovery: Action | None = None,
     name_plant: bool = False,
     approve: Callable[[str], bool] | None = None,
+    propose: Propose | None = None,
     dry_run: bool = False,
     watch: Watch | None = None,
     policy: FaultPolicy | None = None,
@@ -190,8 +197,8 @@ def run_session(
     that was recorded, a plant that was resumed, `pending`, the action of an intent that nothing was recorded after, and
     `recorded_events`, how many changes of stage were; of one that has ended, `cause` is the one recorded. One that goes
     on after a fault of the plant comes with `recovery`, the reset that is done first. With `name_plant` the plant is
-    recorded before anything is sent. `approve` is asked before each action; a no ends the run, and so does the
-    deadline.
+    recorded before anything is sent. `approve` and `propose` are asked before each action; a no ends the run,
+    and so does the deadline.
     """
     patience, recorder = policy or FaultPolicy(), recorder or Notebook()
     session = _Session(observer, as_plant(plant), patience, recorder, watch, recorded_events, deadline, cause=cause)
@@ -210,10 +217,10 @@ def run_session(
             watch(observer, None)
         if pending is not None and observer.verdict is None:
             _settle_pending(session, pending)
-        if recovery is not None and observer.verdict is None and session.may_act(recovery, approve):
+        if recovery is not None and observer.verdict is None and session.may_act(recovery, approve, propose):
             session.recover(recovery)
         while isinstance(advice := session.advise(), Act):
-            if session.may_act(advice.action, approve):
+            if session.may_act(advice.action, approve, propose):
                 recorder.intent(advice.action)
                 session.ask(advice.action)
     return session.end()

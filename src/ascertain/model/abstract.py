@@ -235,15 +235,20 @@ class AbstractListed(AbstractModel):
 
     def diagram(self, title: str = "") -> str | None:
         """The state diagram as SVG; None where the model is too large to draw."""
+        arrows = self.named_arrows(MOST_STATES)
+        if not arrows or len(arrows) > MOST_ARROWS:
+            return None
+        return draw_diagram(self.states, arrows, self.initial_states, title or type(self).__name__)
+
+    def named_arrows(self, most: int) -> dict[tuple[State, State], list[str]]:
+        """What leads from one state to another, in names, between each two; none where there are more states."""
         arrows: dict[tuple[int, int], list[str]] = {}
-        for s in range(self.num_states if self.num_states <= MOST_STATES else 0):
+        for s in range(self.num_states if self.num_states <= most else 0):
             for a in range(self.num_actions):
                 for t, y, p in self.joint_law(s, a):
                     share = "" if p == 1 else f" ({p})"
                     arrows.setdefault((s, t), []).append(f"{self.actions[a]} / {self.readings[y]}{share}")
-        if not arrows or len(arrows) > MOST_ARROWS:
-            return None
-        return draw_diagram(self.states, arrows, self.initial_states, title or type(self).__name__)
+        return arrows
 
     def html(self) -> str:
         return self.diagram() or super().html()

@@ -17,7 +17,7 @@ import numpy as np
 
 from ascertain.evidence.evidence import Step
 from ascertain.evidence.probing import AbstractRule, shortest_splitting_word, strongest_of
-from ascertain.evidence.worlds import AbstractWorld
+from ascertain.evidence.worlds import NO_LABEL, AbstractWorld
 from ascertain.model.abstract import AbstractDeterministic
 from ascertain.observer.guard import Guard
 from ascertain.observer.probing import find_rule
@@ -52,6 +52,30 @@ class Chooser:
             if heard is not None:
                 return heard
         return self._rule.choose(world, allowed) if allowed else None
+
+    def explain(self, world: AbstractWorld, action: Action, steps: Sequence[Step]) -> str:
+        """Why this action is taken: whose choice it is, and how many of the rivals looked at it tells apart."""
+        if self._rule.ask(steps) == action:
+            rule = "the plan asks for it, the cheapest experiment that the solver found"
+        else:
+            rule = f"the rule {self._settings.probing} takes it"
+        model = world.model.deterministic
+        if model is None or world.evidence.vanished:
+            return rule
+        leader, code = world.leader()
+        groups = world.likely_rivals(code, NUM_RIVALS)
+        rivals = [int(state) for group in groups for state in group.current]
+        if not rivals:
+            return rule
+        # Between two states that share a law nothing is told apart by one reading.
+        law = model.reading_law(leader, action)
+        apart = sum(model.reading_law(state, action) != law for state in rivals)
+        looked = f"of {len(rivals)} rivals" if len(rivals) < NUM_RIVALS else f"of the {NUM_RIVALS} strongest rivals"
+        label = "what fits best" if code == NO_LABEL else repr(world.labelling.name(code))
+        if apart:
+            often = "may read differently from" if model.is_noisy else "read differently from"
+            return f"{rule}: {apart} {looked} {often} {label}"
+        return f"{rule}: by itself it tells {label} from none {looked}, but what follows does"
 
 
 def prefer_non_merging(world: AbstractWorld, allowed: tuple[Action, ...]) -> tuple[Action, ...]:

@@ -141,6 +141,11 @@ class ControlledObserver(Shown):
         assert isinstance(decision, Ask)
         return Act(decision.action)
 
+    def why(self, action: Action) -> str:
+        """Why this action is the next one, for people."""
+        del action
+        return "the policy asks for it; its risk was proved before the first action"
+
     def update(self, action: Action, reading: Reading | None) -> ControlledObserver:
         """The action was done and this was read; None when the reading is missing."""
         self._check(action)

@@ -137,6 +137,10 @@ class Observer(Shown):
             run.chosen = run.stages.choose()
         return Act(run.chosen)
 
+    def why(self, action: Action) -> str:
+        """Why this action is the next one, for people."""
+        return self._resume().stages.explain(action)
+
     def update(self, action: Action, reading: Reading | None) -> Observer:
         """The action was done and this was read; None when the reading is missing, whatever it would have been."""
         return self._take(Step(action, None if reading == self.settings.silence else reading))

@@ -164,6 +164,10 @@ class Stages:
         assert action is not None
         return action
 
+    def explain(self, action: Action) -> str:
+        """Why the rule takes this action now."""
+        return self._chooser.explain(self.world, action, self.steps)
+
     def _is_possible(self, action: Action, reading: Reading) -> bool:
         if action not in self._support:
             self._support[action] = self.settings.model.possible_readings(action)

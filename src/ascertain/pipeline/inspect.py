@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+from ascertain.drawing.flowchart import MOST_STATES, draw_flowchart
 from ascertain.errors import LimitError
 from ascertain.model import checks
 from ascertain.model.abstract import AbstractModel
@@ -39,6 +40,14 @@ class Inspected:
     """Two hypotheses that no experiment tells apart, if there are such."""
     notes: tuple[str, ...] = ()
     """What was not used, changed or decided in reading the file."""
+
+    @property
+    def flowchart(self) -> str | None:
+        """The model of a problem as Mermaid text, what cannot be told apart in one colour; None where it is large."""
+        if self.quotient is None:
+            return None
+        model = self.quotient.task.model
+        return draw_flowchart(model.states, model.named_arrows(MOST_STATES), self.quotient.block.tolist())
 
     def facts(self) -> dict[str, Any]:
         """As plain data, which is what `inspect --json` prints."""

@@ -60,7 +60,7 @@ from ascertain.quotients.supports import find_uncertain_pair
 from ascertain.report.page import check_page, write_page
 from ascertain.task.canonical import fraction_text
 from ascertain.task.question import AbstractQuestion
-from ascertain.types import Plant, Progress
+from ascertain.types import Action, Plant, Progress
 
 MAX_OBSTRUCTED = 200
 """States of a question that is looked through for obstruction before a run: more would delay the first action."""
@@ -80,6 +80,19 @@ class Moment:
     last: str | None
     """None before the first action."""
     view: View
+    faults: tuple[str, ...] = ()
+    """What was met at the last action, mended or not."""
+
+
+@final
+@dataclass(frozen=True)
+class Proposal:
+    """The action that is to be sent next."""
+
+    action: str
+    why: str
+    readings: tuple[str, ...]
+    """What the model can show then."""
 
 
 _SILENT = {"reading": "silence, no evidence"}
@@ -222,6 +235,8 @@ def observe(
     strict: bool = False,
     identity: str | None = None,
     approve: Callable[[str], bool] | None = None,
+    propose: Callable[[Proposal], bool] | None = None,
+    stopped: Callable[[], bool] | None = None,
     ask: Callable[[str], str] = input,
     watch: Watch | None = None,
     note: Tell = ignore,
@@ -256,8 +271,10 @@ def observe(
 
     A plant may take `timeout` seconds to answer and is asked again `retries` times where that is safe; with `strict`
     the first missing reading ends in an abstention. A plant of another name than `identity` is refused. `approve` is
-    asked before each action, `ask` for the readings of a plant that a person plays, `watch` is shown every step, and
-    `note` hears warnings. A dry run sends nothing and says what the next action would be.
+    asked before each action, and so is `propose`, which hears why as well; a no ends the run, and so does `stopped`, at
+    any moment, where it says that a person wants that. `ask` is asked for the readings of a plant that a person plays,
+    `watch` is shown every step, and `note` hears warnings. A dry run sends nothing and says what the next action would
+    be.
 
     With a `deadline` the run abstains when so many seconds have passed, also while it compiles or waits for the plant;
     a run that is resumed has its own. With `speculate` the bank is compiled in another process while readings are
@@ -290,6 +307,7 @@ def observe(
     check = pose_check(conform_by, posed, reset, approve, journal, resume)
     shared = None if risk_file is None else RunRisk(risk_file, total_alpha, risk_schedule, alpha, journal)
     limit = as_deadline(posed.observe.deadline if deadline is None else deadline)
+    limit = limit if stopped is None else replace(limit, stopped=stopped)
     with ExitStack() as stack:
         resumed = None
         if resume and journal is not None:
@@ -383,6 +401,7 @@ def observe(
             recovery=begun.recovery if begun.meets_plant else None,
             name_plant=device is not None and begun.names_plant,
             approve=approve,
+            propose=None if propose is None else lambda seen, action: propose(_propose(seen, action)),
             dry_run=dry_run,
             watch=None if watch is None or device is None else lambda seen, heard: watch(_look(seen, heard)),
             policy=FaultPolicy(retries, strict),
@@ -496,12 +515,19 @@ def _look(observer: AbstractObserver, heard: Heard | None) -> Moment:
     """What is shown of a step."""
     if heard is None:
         return Moment(None, observer.view)
+    faults = tuple(str(fault) for fault in heard.faults)
     if heard.outcome in ("failure", "cut short"):
-        return Moment(f"the plant: {heard.faults[0]}", observer.view)
+        return Moment(f"the plant: {faults[0]}", observer.view, faults)
     model, last = observer.settings.model, observer.transcript[-1]
     read = None if last.reading is None else model.readings[last.reading]
     result = read or heard.text or _SILENT.get(heard.outcome, heard.outcome)
-    return Moment(f"{model.actions[last.action]} -> {result}", observer.view)
+    return Moment(f"{model.actions[last.action]} -> {result}", observer.view, faults)
+
+
+def _propose(observer: AbstractObserver, action: Action) -> Proposal:
+    model = observer.settings.model
+    readings = tuple(model.readings[y] for y in model.possible_readings(action))
+    return Proposal(model.actions[action], observer.why(action), readings)
 
 
 def _compare(run: Run, plant: AbstractPlant | None) -> tuple[str | None, bool | None]:

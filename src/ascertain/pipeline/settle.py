@@ -14,6 +14,7 @@ from typing import Any, final
 from ascertain.certificate.claims.obstruction import obstruction_claim
 from ascertain.certificate.solution import solution_claims
 from ascertain.certificate.write import write_certificate
+from ascertain.drawing.outline import Outline
 from ascertain.drawing.shown import Shown
 from ascertain.drawing.tree import write_tree
 from ascertain.errors import CertificateError, LimitError
@@ -135,22 +136,27 @@ class Settled(Shown):
             "certificate": None if self.verdict is None else str(self.verdict),
         }
 
+    @property
+    def outline(self) -> Outline | None:
+        """The tree of the policy, or of why there is none; None where a limit was met first."""
+        if isinstance(self.solution, Unsolvable):
+            return outline_witness(self.task, self.solution.witness)
+        return None if self.policy is None else self.policy.outline
+
     def draw(self, path: str | Path, title: str = "") -> None:
         """Draw the policy, or why there is none (.html, .svg, .dot, .txt); nothing where a limit was met first."""
-        facts, policy = self.facts(), self.policy
+        facts, policy, root = self.facts(), self.policy, self.outline
+        if root is None:
+            raise LimitError(f"{path}: the search was stopped before there was anything to draw")
         if policy is not None:
-            root = policy.outline
             above = [
                 ("objective", f"{facts['objective']} cost"),
                 ("cost of this experiment", facts["upper"]),
                 ("lower bound", facts["lower"]),
                 ("nodes, depth", f"{policy.size}, {policy.depth}"),
             ]
-        elif isinstance(self.solution, Unsolvable):
-            root = outline_witness(self.task, self.solution.witness)
-            above = [("unsolvable", "whatever is done, a reading may come after which one of these sets is left")]
         else:
-            raise LimitError(f"{path}: the search was stopped before there was anything to draw")
+            above = [("unsolvable", "whatever is done, a reading may come after which one of these sets is left")]
         write_tree(path, root, title or "Policy", [*above, ("certificate", facts["certificate"] or "none")])
 
     def write_certificate(self, path: str | Path) -> tuple[Path, Path]:

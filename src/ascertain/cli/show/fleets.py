@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from ascertain.cli.show.output import SCHEMA_VERSION, note, print_line, print_table
+from ascertain.cli.show.output import note, print_line, print_table
 from ascertain.cli.show.progress import counting
 from ascertain.errors import TaskError
+from ascertain.report.answers import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from ascertain.pipeline.fleet import Fleet

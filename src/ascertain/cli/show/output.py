@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,9 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ascertain.drawing.printable import printable
+from ascertain.report.answers import answer_text
 
-SCHEMA_VERSION = 1
-"""Grows when a key of some verb's JSON changes its meaning or goes away; docs/formats.md lists the keys."""
 WIDEST = 240
 """Columns that a table may take where there is no terminal."""
 
@@ -25,13 +23,7 @@ LONGEST = 60
 
 def print_json(verb: str, data: Mapping[str, Any]) -> None:
     """The answer of a verb as one JSON object on standard output."""
-    from ascertain.version import __version__
-
-    head = {"schema": f"ascertain/{verb}", "schema_version": SCHEMA_VERSION, "version": __version__}
-    text = json.dumps({**head, **data}, indent=2, ensure_ascii=False, allow_nan=False)
-    if any("\ud800" <= c <= "\udfff" for c in text):  # a name with half of a surrogate pair, which is no UTF-8
-        text = json.dumps({**head, **data}, indent=2, allow_nan=False)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(answer_text(verb, data))
 
 
 def print_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[str] | None = None) -> None:

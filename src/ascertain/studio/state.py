@@ -1,0 +1,353 @@
+"""What all windows of the page share: the problem, its draft, the search and the run that go on.
+
+Windows look at `version` now and then and draw themselves anew where it has grown. A run lives in its journal; beside
+it stands NAME.journal.start, which says how it was begun, so that it can be gone on with after a restart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import Any, final
+
+from ascertain.errors import AscertainError, FileError, TaskError
+from ascertain.problem.edit import find_line, save_problem
+from ascertain.studio.folder import Folder
+from ascertain.studio.jobs import Event, Job, Workers
+
+RUNS = "runs"
+"""The folder that journals of runs are kept in."""
+START = ".start"
+"""What is added to the name of a journal: the file that says how its run was begun."""
+OVER = ("ended", "refused", "broken")
+"""The phases of a run that does not go on."""
+
+
+@final
+@dataclass
+class Look:
+    """What is known of a problem's text."""
+
+    found: Event | None = None
+    sentence: str = ""
+    """What is wrong with it; empty where nothing is."""
+    line: int | None = None
+    busy: bool = False
+
+
+@final
+@dataclass
+class Search:
+    """An experiment that is looked for, or was."""
+
+    problem: str
+    text: str
+    out: Path
+    job: Job | None = None
+    began: float = field(default_factory=time.monotonic)
+    sides: list[Event] = field(default_factory=list[Event])
+    doing: str = "starting"
+    found: Event | None = None
+    sentence: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        return self.found is not None or bool(self.sentence)
+
+
+@final
+@dataclass
+class Live:
+    """A run that goes on, or has ended."""
+
+    problem: str
+    plant: str
+    journal: str
+    out: Path
+    each: bool = False
+    paused: bool = False
+    phase: str = "starting"
+    """starting, deciding, proposed, asking, sending; ended, refused or broken."""
+    proposal: Event = field(default_factory=dict[str, Any])
+    prompt: str = ""
+    bound: Event = field(default_factory=dict[str, Any])
+    steps: list[Event] = field(default_factory=list[Event])
+    notes: list[str] = field(default_factory=list[str])
+    result: Event | None = None
+    sentence: str = ""
+    job: Job | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.phase in OVER
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.plant.startswith("simulated")
+
+    @property
+    def is_manual(self) -> bool:
+        return self.plant.startswith("manual")
+
+
+@final
+class Studio:
+    """The state of the page."""
+
+    def __init__(self, folder: Folder, problem: str | None = None, workers: Workers | None = None) -> None:
+        self.folder, self.workers = folder, workers or Workers()
+        self.version: Counter[str] = Counter()
+        """By what has changed: "question", "experiment", "run"."""
+        self.drafts: dict[str, str] = {}
+        self.look = Look()
+        self.search: Search | None = None
+        self.live: Live | None = None
+        self.problem: str | None = None
+        self._first, self._looking = problem, 0
+        self._temporary: list[Path] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def begin(self) -> None:
+        """Once, when the server runs."""
+        self.workers.prepare()
+        names = self.folder.list_problems()
+        first = self._first or (names[0] if names else None)
+        if first is not None:
+            self.choose(first)
+
+    async def close(self) -> None:
+        """End all work and forget what was only for looking at."""
+        await self.workers.close()
+        for place in self._temporary:
+            rmtree(place, ignore_errors=True)
+
+    def choose(self, name: str) -> None:
+        """Turn to another problem."""
+        self.folder.read_problem(name)  # refused before anything is changed
+        self.problem, self.search = name, None
+        self.version["experiment"] += 1
+        self.look_again()
+
+    @property
+    def text(self) -> str:
+        """The problem as it is being edited."""
+        if self.problem is None:
+            return ""
+        return self.drafts.get(self.problem) or self.folder.read_problem(self.problem)
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether the draft says something else than the file."""
+        return self.problem in self.drafts and self.drafts[self.problem] != self.folder.read_problem(self.problem)
+
+    def edit(self, text: str) -> None:
+        """Another draft."""
+        if self.problem is not None and text != self.text:
+            self.drafts[self.problem] = text
+            self.look_again()
+
+    def drop(self) -> None:
+        """Back to what the file says."""
+        self.drafts.pop(self.problem or "", None)
+        self.look_again()
+
+    def save(self) -> None:
+        """Write the draft over the file, if it is a problem."""
+        if self.problem is None:
+            return
+        self.folder.check_text(self.problem, self.text)
+        save_problem(self.folder.find(self.problem), self.text)
+        self.drafts.pop(self.problem, None)
+        self.version["question"] += 1
+
+    def look_again(self) -> None:
+        """Read the draft, in a process of its own; what comes too late is dropped."""
+        self._looking += 1
+        self.look = Look(self.look.found, busy=True)
+        self.version["question"] += 1
+        if self.problem is None:
+            return
+        self._spawn(self._read(self.problem, self.text, self._looking))
+
+    async def _read(self, name: str, text: str, number: int) -> None:
+        try:
+            self.folder.check_text(name, text)
+            heard: Event = await self.workers.ask({"job": "look", "path": str(self.folder.find(name)), "text": text})
+        except AscertainError as reason:
+            heard = {"event": "refused", "sentence": str(reason)}
+        if number != self._looking:
+            return
+        if heard["event"] == "done":
+            self.look = Look(heard["result"])
+        else:
+            said = str(heard["sentence"]).replace(f"{self.folder.root}/", "")
+            self.look = Look(None, said, find_line(text, said))
+        self.version["question"] += 1
+
+    # the experiment
+
+    def solve(self, around: bool = False) -> None:
+        """Look for the experiment of the draft."""
+        if self.problem is None:
+            raise TaskError("choose a problem first")
+        if self.search is not None and not self.search.is_over:
+            raise TaskError("a search goes on; stop it first")
+        self.folder.check_text(self.problem, self.text)
+        search = self.search = Search(self.problem, self.text, self._make_room())
+        work = {"job": "experiment", "path": str(self.folder.find(self.problem)), "text": self.text}
+        search.job = self.workers.begin(
+            {**work, "out": str(search.out), "around": around}, lambda event: self._hear_search(search, event)
+        )
+        self.version["experiment"] += 1
+
+    def _hear_search(self, search: Search, event: Event) -> None:
+        match event["event"]:
+            case "sides":
+                search.sides.append(event)
+                search.doing = "searching"
+            case "doing":
+                search.doing = event["said"]
+            case "done":
+                search.found = event["result"]
+            case _:
+                search.sentence = str(event["sentence"]).replace(f"{self.folder.root}/", "")
+        self.version["experiment"] += 1
+
+    # the run
+
+    def start_run(self, plant: str, *, each: bool, timeout: float = 10.0, journal: str | None = None) -> None:
+        """Begin a run of the problem as its file says it; with a journal, go on with that one."""
+        if self.live is not None and not self.live.is_over:
+            raise TaskError("a run goes on; abort it or wait for its end first")
+        if self.problem is None:
+            raise TaskError("choose a problem first")
+        if self.is_edited:
+            raise TaskError("the problem has unsaved changes; a run is bound to the file, so save or drop them first")
+        self.folder.check_text(self.problem, self.text)
+        checked, resume = self.folder.check_plant(plant), journal is not None
+        if journal is None:
+            runs = self.folder.find(RUNS)
+            runs.mkdir(exist_ok=True)
+            stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S-%f")[:-3]
+            journal = f"{RUNS}/{Path(self.problem).stem}-{stamp}.journal"
+            self._note_start(journal, {"problem": self.problem, "plant": plant, "each": each, "ended": None})
+        live = self.live = Live(self.problem, plant, journal, self._make_room(), each)
+        work = {
+            "job": "run",
+            "path": str(self.folder.find(self.problem)),
+            "plant": checked,
+            "journal": str(self.folder.find(journal)),
+            "resume": resume,
+            "each": each,
+            "out": str(live.out),
+            "timeout": timeout,
+        }
+        live.job = self.workers.begin(work, lambda event: self._hear_run(live, event))
+        self.version["run"] += 1
+
+    def go_on(self, journal: str) -> None:
+        """Go on with a run that has not ended."""
+        start = self.read_start(journal)
+        self.choose(start["problem"])
+        began = self.folder.find(journal).exists()
+        if not began:  # it ended before its first record
+            self.folder.find(journal + START).unlink(missing_ok=True)
+        self.start_run(start["plant"], each=bool(start["each"]), journal=journal if began else None)
+
+    def list_open(self) -> list[str]:
+        """The runs that have not ended, but for the one that is looked at."""
+        place = self.folder.root / RUNS
+        found = sorted(place.glob(f"*{START}"), reverse=True) if place.is_dir() else []
+        names = [self.folder.name(path).removesuffix(START) for path in found]
+        mine = None if self.live is None else self.live.journal
+        return [name for name in names if name != mine and self.read_start(name).get("ended") is None]
+
+    def read_start(self, journal: str) -> dict[str, Any]:
+        """How a run was begun."""
+        try:
+            start = json.loads(self.folder.find(journal + START).read_text("utf-8"))
+            return {"problem": str(start["problem"]), "plant": str(start["plant"]), **start}
+        except (OSError, ValueError, KeyError, TypeError):
+            raise FileError(f"{journal}: how the run was begun is not known; resume it with `observe`") from None
+
+    def _note_start(self, journal: str, start: dict[str, Any]) -> None:
+        self.folder.find(journal + START).write_text(json.dumps(start), "utf-8")
+
+    def _hear_run(self, live: Live, event: Event) -> None:
+        match event["event"]:
+            case "bound":
+                live.bound, live.phase = event, "deciding"
+            case "next":
+                live.proposal, live.phase = event, "proposed"
+            case "sending":
+                live.phase = "sending"
+            case "ask":
+                live.prompt, live.phase = event["prompt"], "asking"
+            case "step":
+                live.steps.append(event)
+                live.phase = "deciding"
+            case "note":
+                live.notes.append(event["said"])
+            case "done":
+                live.result, live.phase = event["result"], "ended"
+                self._note_end(live)
+            case "lost":
+                live.phase = "broken"
+                live.sentence = "The process of the run was ended. The journal holds what was done."
+                if live.proposal:
+                    live.sentence += f" Nobody knows whether {live.proposal['action']!r} was carried out."
+            case _:
+                live.sentence, live.phase = str(event["sentence"]), "refused"
+        self.version["run"] += 1
+
+    def _note_end(self, live: Live) -> None:
+        start = self.read_start(live.journal)
+        assert live.result is not None
+        self._note_start(live.journal, {**start, "ended": live.result["facts"]["verdict"]})
+
+    def approve(self, number: int) -> None:
+        """Let the action be sent that was proposed under this number, and no other one."""
+        if self.live is not None and self.live.job is not None:
+            self.live.job.tell(approve=number)
+
+    def pause(self, paused: bool) -> None:
+        """Send nothing more until told otherwise; what is under way ends."""
+        if self.live is not None and self.live.job is not None:
+            self.live.paused = paused
+            self.live.job.tell(pause=paused)
+            self.version["run"] += 1
+
+    def ask_each(self, each: bool) -> None:
+        """Whether each action is approved by a person."""
+        if self.live is not None and self.live.job is not None:
+            self.live.each = each
+            self.live.job.tell(each=each)
+
+    def read(self, reading: str) -> None:
+        """What a person has read."""
+        if self.live is not None and self.live.job is not None and self.live.phase == "asking":
+            self.live.phase = "deciding"
+            self.live.job.tell(reading=reading)
+            self.version["run"] += 1
+
+    async def abort(self) -> None:
+        """End the run at once: nothing more is sent."""
+        if self.live is not None and self.live.job is not None:
+            await self.live.job.abort()
+
+    def _make_room(self) -> Path:
+        self._temporary.append(Path(mkdtemp(prefix="ascertain-studio-")))
+        return self._temporary[-1]
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
