@@ -34,7 +34,7 @@ bench: venv ## speed, rivals beside us in the same run
 docs: venv ## the documentation as a site, site/index.html; a broken link or a public name without a page is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-proofs: proofs/build/lower ## the theorems behind the checker, and the checker that is proved; needs Debian's coq
+proofs: proofs/build/lower ## the theorems behind the checker, and the checkers that are proved; needs Debian's coq
 	@cat proofs/build/assumptions.txt
 
 proofs/build/lower: $(wildcard proofs/*.v proofs/*.ml) proofs/_CoqProject

@@ -2,8 +2,8 @@
 
     Claim: all that the theorems below are about. *)
 
-From Ascertain Require Import Sums Tasks Lower LowerExpected Achieves Shares Obstruction WithinRisk Conforms
-  Evidence EvidenceModels LowerChecker.
+From Ascertain Require Import Sums Tasks Lower LowerExpected Achieves Shares Obstruction WithinRisk Prices Conforms
+  Evidence EvidenceModels LowerChecker LowerExpectedChecker.
 
 Print Assumptions Sums.domination.
 Print Assumptions Tasks.solves_by_walks.
@@ -29,6 +29,8 @@ Print Assumptions Obstruction.no_observer_within_the_risks.
 Print Assumptions WithinRisk.values_bound.
 Print Assumptions WithinRisk.risks_and_cost.
 Print Assumptions WithinRisk.controllers_end.
+Print Assumptions Prices.rows_bound_priced_sums.
+Print Assumptions Prices.prices_bound_the_cost.
 Print Assumptions Conforms.conformance.
 Print Assumptions Conforms.few_states_are_in_the_domain.
 Print Assumptions Conforms.conformance_by_size.
@@ -45,3 +47,4 @@ Print Assumptions EvidenceModels.noisy_machine_rule.
 Print Assumptions EvidenceModels.bounded_errors_are_fair.
 Print Assumptions EvidenceModels.bounded_errors_and_losses_are_fair.
 Print Assumptions LowerChecker.checker_is_sound.
+Print Assumptions LowerExpectedChecker.mean_checker_is_sound.

@@ -1,9 +1,9 @@
-(** The proved checker as OCaml: lower_checker.ml. Its only part that is not proved is lower_main.ml, which reads.
+(** The proved checkers as OCaml: lower_checker.ml. lower_main.ml, which reads what they check, is not proved.
 
-    Claim: [lower] of docs/certificate-format.md; see [LowerChecker.v]. *)
+    Claims: [lower] and [lower-expected] of docs/certificate-format.md; see [LowerChecker.v] and [LowerExpectedChecker.v]. *)
 
 From Coq Require Import Extraction ExtrOcamlBasic.
-From Ascertain Require Import LowerChecker.
+From Ascertain Require Import LowerChecker LowerExpectedChecker.
 
 Extraction Language OCaml.
-Extraction "lower_checker.ml" check.
+Extraction "lower_checker.ml" check check_mean.

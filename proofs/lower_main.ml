@@ -1,12 +1,16 @@
-(* Runs the proved checker on one case a line, and prints 1 where it accepts and 0 where it does not.
+(* Runs the proved checkers on one case a line, and prints 1 where they accept and 0 where they do not.
 
    A line is tokens with blanks between: numbers in decimal, the two parts of a rational in binary, "inf" for an infinite bound,
-   "-" for what is missing; a list is its length and then its items.
+   "-" for what is missing; [x] is a list: its length, then its items. It begins with the task,
 
-     labels readings actions [state: reading successor | -] [cost] [hypothesis: label state] [current label] | -
-     cost, row | -, [row: [member: label class] bound [move: action reading row]] [class of each state]
+     labels readings actions [state: reading successor | -] [cost] [hypothesis: label state] ([current label] | -)
 
-   The entries of a state are as many as there are actions, and have no length of their own. *)
+   where a state has an entry for every action and no length of its own; goes on with the kind of the claim and the claim,
+
+     lower           cost (row | -) [row: [label class] bound [action reading row]]
+     lower-expected  cost [weight] [row times] [row: [label class weight] bound [action [reading row times]]]
+
+   and ends with [class of each state]. *)
 
 open Lower_checker
 
@@ -45,18 +49,41 @@ let check_line line =
   let costs = many rational in
   let hypotheses = many pair in
   let now = if missing "-" then None else Some (many number) in
-  let claimed = bound () in
-  let root = if missing "-" then None else Some (number ()) in
-  let row () =
-    let set = many pair in
-    let set_bound = bound () in
-    let named = many (fun () -> let a = number () in let move = pair () in (a, move)) in
-    { set; set_bound; named }
+  let task = { num_labels; num_readings; table; costs; hypotheses; now } in
+  let finish accepts = if !rest <> [] then failwith "tokens are left over" else accepts in
+  let check_lower () =
+    let claimed = bound () in
+    let root = if missing "-" then None else Some (number ()) in
+    let row () =
+      let set = many pair in
+      let set_bound = bound () in
+      let named = many (fun () -> let a = number () in let move = pair () in (a, move)) in
+      { set; set_bound; named }
+    in
+    let table_rows = many row in
+    let block = many number in
+    finish (check task { claimed; root; table_rows; block })
   in
-  let table_rows = many row in
-  let block = many number in
-  if !rest <> [] then failwith "tokens are left over";
-  check { num_labels; num_readings; table; costs; hypotheses; now } { claimed; root; table_rows; block }
+  let check_lower_expected () =
+    let part () = let i = number () in let times = rational () in (i, times) in
+    let mean_claimed = rational () in
+    let mean_weights = many rational in
+    let mean_parts = many part in
+    let row () =
+      let mean_set = many (fun () -> let member = pair () in let w = rational () in (member, w)) in
+      let mean_bound = bound () in
+      let named () = let y = number () in let p = part () in (y, p) in
+      let mean_named = many (fun () -> let a = number () in let parts = many named in (a, parts)) in
+      { mean_set; mean_bound; mean_named }
+    in
+    let mean_rows = many row in
+    let mean_block = many number in
+    finish (check_mean task { mean_claimed; mean_weights; mean_parts; mean_rows; mean_block })
+  in
+  match token () with
+  | "lower" -> check_lower ()
+  | "lower-expected" -> check_lower_expected ()
+  | kind -> failwith ("no checker of claims " ^ kind)
 
 let () =
   try

@@ -1,6 +1,6 @@
-"""The checker of lower bounds that is extracted from its proof, `proofs/LowerChecker.v`: how to build it and to run it.
+"""The checkers of lower bounds that are extracted from their proofs, `proofs/`: how to build them and to run them.
 
-It reads one case a line, in the form that `proofs/lower_main.ml` describes.
+They read one case a line, in the form that `proofs/lower_main.ml` describes.
 """
 
 from __future__ import annotations
@@ -8,10 +8,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+Item: TypeAlias = Callable[[Any], list[str]]
+"""Turns a value into tokens."""
 PROOFS = Path(__file__).parents[2] / "proofs"
 
 
@@ -31,7 +34,7 @@ def make_proofs() -> list[str]:
 
 
 def run_proved(lines: list[str]) -> list[bool]:
-    """Whether the proved checker accepts, case by case."""
+    """Whether the proved checkers accept, case by case."""
     done = subprocess.run(
         [PROOFS / "build" / "lower"],
         input="".join(f"{line}\n" for line in lines),
@@ -64,35 +67,60 @@ def task_tokens(task: dict[str, Any]) -> list[str]:
 
 
 def claim_tokens(task: dict[str, Any], claim: dict[str, Any]) -> list[str]:
-    if set(claim) - {"block"} != {"claim", "cost", "row", "rows"} or claim["claim"] != "lower":
+    kind = claim["claim"]
+    if kind == "lower":
+        data = read_keys(claim, {"claim", "cost", "row", "rows"}, "block")
+        tokens = bound(data["cost"]) + (["-"] if data["row"] is None else index(data["row"]))
+        tokens += counted(data["rows"], row_tokens)
+    elif kind == "lower-expected":
+        data = read_keys(claim, {"claim", "cost", "weights", "parts", "rows"}, "block")
+        tokens = rational(data["cost"]) + counted(data["weights"], rational)
+        tokens += counted(data["parts"], lambda part: fields(part, index, rational))
+        tokens += counted(data["rows"], weighted_row_tokens)
+    else:
         raise Untranslatable
-    tokens = bound(claim["cost"]) + (["-"] if claim["row"] is None else index(claim["row"]))
-    tokens += counted(claim["rows"], row_tokens)
-    return tokens + counted(claim.get("block", list(range(len(task["model"]["successor"])))), index)
+    every = list(range(len(task["model"]["successor"])))
+    return [kind, *tokens, *counted(claim.get("block", every), index)]
 
 
-def row_tokens(row: Any) -> list[str]:
-    if not isinstance(row, dict) or set(row) != {"set", "bound", "moves"} or not isinstance(row["moves"], dict):
-        raise Untranslatable
-    moves = [[key, move] for key, move in row["moves"].items()]
-    return (
-        counted(row["set"], numbers)
-        + bound(row["bound"])
-        + counted(moves, lambda named: [str(named[0]), *numbers(named[1])])
+def row_tokens(value: Any) -> list[str]:
+    row = read_keys(value, {"set", "bound", "moves"})
+    tokens = counted(row["set"], lambda member: fields(member, index, index)) + bound(row["bound"])
+    return tokens + counted(list_moves(row), lambda move: [move[0], *fields(move[1], index, index)])
+
+
+def weighted_row_tokens(value: Any) -> list[str]:
+    row = read_keys(value, {"set", "bound", "moves"})
+    tokens = counted(row["set"], lambda member: fields(member, index, index, rational)) + bound(row["bound"])
+    return tokens + counted(
+        list_moves(row),
+        lambda move: [move[0], *counted(move[1], lambda part: fields(part, index, index, rational))],
     )
 
 
-def counted(value: Any, item: Any) -> list[str]:
+def list_moves(row: dict[str, Any]) -> list[tuple[str, Any]]:
+    if not isinstance(row["moves"], dict):
+        raise Untranslatable
+    return list(row["moves"].items())
+
+
+def read_keys(value: Any, keys: set[str], other: str = "") -> dict[str, Any]:
+    if not isinstance(value, dict) or set(value) - {other} != keys:
+        raise Untranslatable
+    return value
+
+
+def counted(value: Any, item: Item) -> list[str]:
     if not isinstance(value, list):
         raise Untranslatable
     return [str(len(value)), *(token for entry in value for token in item(entry))]
 
 
-def numbers(value: Any) -> list[str]:
-    """Two of them."""
-    if not isinstance(value, list) or len(value) != 2:
+def fields(value: Any, *items: Item) -> list[str]:
+    """A list that has one value for each of these."""
+    if not isinstance(value, list) or len(value) != len(items):
         raise Untranslatable
-    return [token for entry in value for token in index(entry)]
+    return [token for item, entry in zip(items, value, strict=True) for token in item(entry)]
 
 
 def index(value: Any) -> list[str]:
