@@ -29,16 +29,21 @@ def print_json(verb: str, data: Mapping[str, Any]) -> None:
 
     head = {"schema": f"ascertain/{verb}", "schema_version": SCHEMA_VERSION, "version": __version__}
     text = json.dumps({**head, **data}, indent=2, ensure_ascii=False, allow_nan=False)
-    if any("\ud800" <= c <= "\udfff" for c in text):  # a name with half of a surrogate pair, which is no UTF-8
-        text = json.dumps({**head, **data}, indent=2, allow_nan=False)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(escape_json(text) + "\n")
+
+
+def escape_json(text: str) -> str:
+    """The same JSON, with all but plain characters escaped: controls, and what is no UTF-8, as half a pair."""
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def print_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[str] | None = None) -> None:
     """A small table; names are printed as they are, never read as markup. Piped on it is as wide as it needs to be."""
     table = Table(title=plain(title), title_justify="left", show_header=header is not None)
     for name in header or ("", ""):
-        table.add_column(name, overflow="fold")
+        table.add_column(plain(name), overflow="fold")
     for row in rows:
         table.add_row(*(plain(cell) for cell in row))
     console = Console()
