@@ -1,4 +1,4 @@
-"""The command: python -m ascertain_check [-v] TASK.json CERTIFICATE.json.
+"""The command: ascertain-check [-v] TASK.json CERTIFICATE.json, or python -P -m ascertain_check.
 
 Prints VERIFIED, REFUTED: why, or MALFORMED: why, and exits with 0, 1 or 2. What a verified run had to trust follows;
 with -v also what was verified, one sentence a line.
@@ -6,11 +6,13 @@ with -v also what was verified, one sentence a line.
 
 from __future__ import annotations
 
+import os
 import sys
-from pathlib import Path
+from stat import S_ISREG
 
 from ascertain_check import reading
 from ascertain_check.certificate import check
+from ascertain_check.origin import find_shadows
 from ascertain_check.verdicts import Malformed, Verdict, malformed
 
 
@@ -25,8 +27,10 @@ def main(arguments: list[str]) -> int:
 
 def judge(paths: list[str]) -> Verdict:
     """The verdict on two files, a task and a certificate."""
+    if shadows := find_shadows():
+        return malformed(f"nothing is judged, for modules of Python come from elsewhere: {'; '.join(shadows[:3])}")
     if len(paths) != 2:
-        return malformed("two files are needed: python -m ascertain_check [-v] TASK.json CERTIFICATE.json")
+        return malformed("two files are needed: ascertain-check [-v] TASK.json CERTIFICATE.json")
     try:
         task, certificate = (read_file(path) for path in paths)
     except Malformed as reason:
@@ -35,14 +39,22 @@ def judge(paths: list[str]) -> Verdict:
 
 
 def read_file(path: str) -> bytes:
-    """At most one byte more than is allowed, so that an endless file ends."""
+    """At most one byte more than is allowed; pipes and devices, which may never end or never begin, are refused."""
     try:
-        with Path(path).open("rb") as file:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with open(handle, "rb") as file:
+            if not S_ISREG(os.fstat(handle).st_mode):
+                raise Malformed(f"{reading.quote(path)} is not a regular file")
             return file.read(reading.MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a path"
         raise Malformed(f"{reading.quote(path)} cannot be read: {reason}") from None
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """The command `ascertain-check`."""
     sys.exit(main(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    run()

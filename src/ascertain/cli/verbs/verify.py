@@ -19,7 +19,7 @@ def command(
 ) -> None:
     """Check a certificate against the task it is about: VERIFIED, REFUTED or MALFORMED (exit code 0, 1, 2).
 
-    The same verdict comes from `python -m ascertain_check TASK.json CERTIFICATE.json`, which needs nothing but Python.
+    The same verdict comes from `ascertain-check TASK.json CERTIFICATE.json`, which needs nothing but Python.
 
     Example:  ascertain verify problem.toml proof.json
     """
