@@ -3,7 +3,7 @@
     python benchmarks/check_conformance.py
 
 Random machines, and combination locks, whose states only long words tell apart, conform to themselves; each certificate
-is then checked by `python -m ascertain_check` in a process of its own. Printed for each: the runs, the nodes of the
+is then checked by `python -P -m ascertain_check` in a process of its own. Printed for each: the runs, the nodes of the
 observed tree, the size of the certificate and the seconds of processor time of the whole command.
 """
 
@@ -56,7 +56,7 @@ def measure(name: str, machine: Machine, extra: int) -> None:
         found = conform(task, SimulatedPlant(task.model, int(task.state[0])), complete=extra, certificate=file)
         nodes = len({word[:n] for word in found.plan.words for n in range(len(word) + 1)})
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [sys.executable, "-m", "ascertain_check", str(file.with_name("c.task.json")), str(file)]
+        command = [sys.executable, "-P", "-m", "ascertain_check", str(file.with_name("c.task.json")), str(file)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -3,8 +3,8 @@
     python benchmarks/check_run.py [--operations 4] [--policy readwise]
 
 Operations of the testbed are observed on their own plants, simulated with the settings' noise, and each certificate is
-then checked by `python -m ascertain_check` in a process of its own. Printed for each: the readings, the candidates of
-the bank, the size of the certificate and the seconds of processor time of the whole command.
+then checked by `python -P -m ascertain_check` in a process of its own. Printed for each: the readings, the candidates
+of the bank, the size of the certificate and the seconds of processor time of the whole command.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def main() -> int:
             if certificate is None:
                 continue
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            command = [sys.executable, "-m", "ascertain_check", str(certificate.with_name("run.task.json"))]
+            command = [sys.executable, "-P", "-m", "ascertain_check", str(certificate.with_name("run.task.json"))]
             done = subprocess.run([*command, str(certificate)], capture_output=True, text=True, check=False)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -96,7 +96,7 @@ def show_step(title: str, arguments: list[object] | None) -> int:
     command = (
         [sys.executable, "-m", "ascertain", *map(str, arguments)]
         if arguments is not None
-        else [sys.executable, "-m", "ascertain_check", "-v", str(OUT / "leak.task.json"), str(OUT / "leak.json")]
+        else [sys.executable, "-P", "-m", "ascertain_check", "-v", str(OUT / "leak.task.json"), str(OUT / "leak.json")]
     )
     return subprocess.run(command, cwd=HERE, check=False).returncode
 

@@ -68,7 +68,7 @@ def homing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 def verify(path: Path, task: Task, word: Sequence[int]) -> tuple[int, list[str]]:
-    """What `ascertain verify` says; `python -m ascertain_check` must agree."""
+    """What `ascertain verify` says; `python -P -m ascertain_check` must agree."""
     certificate, beside = write_certificate(path, task, [homing_claim(word)])
     done = CliRunner().invoke(build(), ["verify", str(beside), str(certificate)])
     assert main([str(beside), str(certificate)]) == done.exit_code
@@ -137,7 +137,7 @@ def test_a_file_in_the_folder_is_all_that_the_checker_needs(tmp_path: Path) -> N
     task = shift_register(1)
     certificate, beside = write_certificate(tmp_path / "small.json", task, [{"claim": "small"}])
     done = subprocess.run(
-        [sys.executable, "-m", "ascertain_check", "-v", str(beside), str(certificate)],
+        [sys.executable, "-P", "-m", "ascertain_check", "-v", str(beside), str(certificate)],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,

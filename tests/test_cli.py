@@ -205,7 +205,7 @@ def test_solve_prints_the_tree_and_proves_it(tmp_path: Path) -> None:
     assert "<details" in page.read_text()
     assert run("verify", VALVE / "leak.toml", proof).stdout.startswith("VERIFIED")
     assert run("verify", tmp_path / "proof.task.json", proof).returncode == 0
-    checker = [sys.executable, "-m", "ascertain_check", str(tmp_path / "proof.task.json"), str(proof)]
+    checker = [sys.executable, "-P", "-m", "ascertain_check", str(tmp_path / "proof.task.json"), str(proof)]
     assert subprocess.run(checker, capture_output=True, text=True, check=False).stdout == "VERIFIED\n"
     assert run("verify", VALVE / "serviced.toml", proof).returncode == 1
     assert run("verify", VALVE / "leak.toml", page).returncode == 2
@@ -216,7 +216,7 @@ def test_a_mean_is_called_optimal_where_it_is_proved_from_below_and_best_found_e
     proof = tmp_path / "proof.json"
     done = run("solve", VALVE / "leak.toml", "--objective", "expected", "--certificate", proof)
     assert "leak.toml: optimal expected cost 47/2" in done.stdout
-    checker = [sys.executable, "-m", "ascertain_check", "-v", str(tmp_path / "proof.task.json"), str(proof)]
+    checker = [sys.executable, "-P", "-m", "ascertain_check", "-v", str(tmp_path / "proof.task.json"), str(proof)]
     proved = subprocess.run(checker, capture_output=True, text=True, check=False).stdout
     assert "no policy settles the question at a mean cost of less than 47/2" in proved
 

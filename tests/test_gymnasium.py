@@ -141,16 +141,32 @@ def test_the_end_of_an_episode_is_a_fault_or_a_reset_as_the_wiring_says(tmp_path
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("AscertainLamp-v0", "NoSuchThing-v0", "gymnasium: 'NoSuchThing-v0' cannot be made: NameNotFound"),
-        ("query = 1", "query = 2", "gymnasium: query 2 is no action of AscertainLamp-v0, which takes Discrete(2)"),
-        ("query = 1", "query = [1]", "gymnasium: query [1] is no action of AscertainLamp-v0, which takes Discrete(2)"),
+        (
+            "AscertainLamp-v0",
+            "NoSuchThing-v0",
+            "{path}: [plant] address: 'NoSuchThing-v0' cannot be made: NameNotFound",
+        ),
+        (
+            "query = 1",
+            "query = 2",
+            "{path}: [[action]] query 2 is no action of AscertainLamp-v0, which takes Discrete(2)",
+        ),
+        (
+            "query = 1",
+            "query = [1]",
+            "{path}: [[action]] query [1] is no action of AscertainLamp-v0, which takes Discrete(2)",
+        ),
         ("query = 1", 'query = "on"', "{path}: [[action]] 'press the switch' step 1: query 'on' is not understood"),
         (
             "/terminated",
             "terminated",
             "{path}: [[action]] 'press the switch' read: take: 'terminated' is not understood",
         ),
-        ("arguments = {  }", "arguments = { lamp = 3 }", "gymnasium: 'AscertainLamp-v0' cannot be made: TypeError"),
+        (
+            "arguments = {  }",
+            "arguments = { lamp = 3 }",
+            "{path}: [plant] address: 'AscertainLamp-v0' cannot be made: TypeError",
+        ),
         ("arguments", 'episode_end = "again"\narguments', "{path}: [plant] episode_end: 'again' is not understood"),
         ("arguments", "reconnect = true\narguments", "{path}: [plant] reconnect: connecting starts a plant"),
     ],

@@ -137,7 +137,7 @@ def test_a_journalled_run_is_certified_and_verified_by_all_three(tmp_path: Path,
         assert (again["verdict"], again["transcript"]) == ("certified", facts["transcript"])
         assert call("verify", path, proof).stdout.startswith("VERIFIED")
         assert call("verify", proof.with_suffix(".task.json"), proof).stdout.startswith("VERIFIED")
-        command = [sys.executable, "-m", "ascertain_check", str(proof.with_suffix(".task.json")), str(proof)]
+        command = [sys.executable, "-P", "-m", "ascertain_check", str(proof.with_suffix(".task.json")), str(proof)]
         alone = subprocess.run(command, capture_output=True, text=True, check=True)
         assert alone.stdout.startswith("VERIFIED")
         spoilt = tmp_path / "spoilt.json"

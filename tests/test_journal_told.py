@@ -211,15 +211,16 @@ def test_a_program_that_ends_leaves_no_children_behind(tmp_path: Path, stubborn:
     assert not is_alive(number)
 
 
-def test_what_a_program_writes_to_standard_error_is_bounded(tmp_path: Path) -> None:
+def test_what_a_program_writes_to_standard_error_is_bounded_and_escaped(tmp_path: Path) -> None:
     lines = [
         "import sys",
         "for line in sys.stdin:",
-        f"    sys.stderr.write('x' * {MAX_ERRORS // 2})",
+        f"    sys.stderr.write('{chr(92)}033]0;VERIFIED{chr(92)}007{chr(92)}n' + 'y' * {MAX_ERRORS // 2})",
         "    number = line.split()[0]",
         "    print('plant chatty' if number == 'hello' else number + ' lit', flush=True)",
     ]
     (tmp_path / "plant.py").write_text("\n".join(lines))
     done = run("observe", LAMP, "--plant", f"exec:{sys.executable} {tmp_path / 'plant.py'}")
     assert done.returncode == 0
-    assert done.stderr.count("x") <= MAX_ERRORS + 100 and "the rest is not shown" in done.stderr
+    assert r"\x1b]0;VERIFIED\x07" in done.stderr and done.stderr.replace("\n", "").isprintable()
+    assert done.stderr.count("y") <= MAX_ERRORS + 100 and "the rest is not shown" in done.stderr

@@ -164,7 +164,7 @@ def test_the_worked_operation_is_right_and_a_stranger_verifies_it(story: Study, 
     assert story.alarms == ()
     assert story.facts["label"] == story.facts["truth"] and story.facts["checked"] == "VERIFIED"
     write_results(tmp_path, [story])
-    command = [sys.executable, "-m", "ascertain_check", str(tmp_path / "operation.task.json")]
+    command = [sys.executable, "-P", "-m", "ascertain_check", str(tmp_path / "operation.task.json")]
     done = subprocess.run([*command, str(tmp_path / "operation.json")], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.split()[0]) == (0, "VERIFIED")
 

@@ -147,7 +147,7 @@ def test_the_files_convince_a_process_that_has_nothing_but_the_checker(tmp_path:
     assert claim is not None
     certificate, task = write_certificate(tmp_path / "run", REGISTER, [claim])
     assert json.loads(task.read_text()) == json.loads(canonical(task_data(REGISTER)))
-    command = [sys.executable, "-m", "ascertain_check", str(task), str(certificate)]
+    command = [sys.executable, "-P", "-m", "ascertain_check", str(task), str(certificate)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert done.stdout.splitlines()[0] == "VERIFIED"

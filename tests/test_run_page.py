@@ -86,7 +86,7 @@ def test_the_page_of_a_run_holds_all_that_was_asked_done_read_and_assumed(tmp_pa
         "the action ran; the run went on without the reading",
         "nobody knows whether the action ran; the run went on with both cases",
         "the checker says VERIFIED",
-        "python -m ascertain_check proof.task.json proof.json",
+        "python -P -m ascertain_check proof.task.json proof.json",
         "Readings were lost for reasons that have nothing to do with their values",
         "Whether an action in doubt ran",
         "No other run of the question was made and thrown away",

@@ -400,7 +400,7 @@ def test_a_python_object_is_a_plant_by_name_and_by_file(tmp_path: Path, monkeypa
     shown = call("wire", path, "--try", "press the switch").stdout
     assert "actions go by their names" in shown and "press the switch -> click" in shown
     for address, sentence in {
-        "wired_bench:Bnech": "wired_bench:Bnech cannot be found",
+        "wired_bench:Bnech": "[plant] address: wired_bench:Bnech cannot be found",
         "no_such_bench:x": "No module named 'no_such_bench'",
         "bench": "'bench' is not MODULE:NAME",
         "wired_bench:Bench.identity": "can neither be called nor has it a method send",

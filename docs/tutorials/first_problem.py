@@ -104,7 +104,7 @@ assert settled.verdict.proved == (
 
 # %% [markdown]
 # `settled.write_certificate("proof.json")` writes two files, `proof.json` and `proof.task.json`. Anyone can check
-# them with `python -m ascertain_check proof.task.json proof.json`, without the solver.
+# them with `python -P -m ascertain_check proof.task.json proof.json`, without the solver.
 #
 # ## When the question has no answer
 #

@@ -81,7 +81,7 @@ assert again.run.verdict == run.run.verdict
 import subprocess
 
 check = subprocess.run(
-    [sys.executable, "-m", "ascertain_check", "-v", "lamp.task.json", "lamp.json"],
+    [sys.executable, "-P", "-m", "ascertain_check", "-v", "lamp.task.json", "lamp.json"],
     capture_output=True,
     text=True,
     check=True,

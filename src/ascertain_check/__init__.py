@@ -6,6 +6,11 @@ Read it in this order: verdicts (the three answers), reading (JSON without its t
 
 from __future__ import annotations
 
+# ruff: noqa: E402
+from ascertain_check.origin import forget_current_directory
+
+forget_current_directory()  # before anything is imported that could be shadowed
+
 from ascertain_check.certificate import check
 from ascertain_check.verdicts import Verdict
 

@@ -1,4 +1,4 @@
-"""The command: python -m ascertain_check [--require CLAIM] [--budget N] TASK.json CERTIFICATE.json.
+"""The command: ascertain-check [--require CLAIM] [--budget N] TASK.json CERTIFICATE.json, or python -P -m ascertain_check.
 
 Prints VERIFIED, REFUTED: why, MALFORMED: why or UNDECIDED: why, and exits with 0, 1, 2 or 3. What was verified follows,
 one sentence a line, and what had to be trusted. With --require, which can be repeated, a certificate that is verified
@@ -8,16 +8,18 @@ and does not say what is required is INSUFFICIENT, with exit code 1 (see require
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from stat import S_ISREG
 
 from ascertain_check import reading
 from ascertain_check.certificate import check
+from ascertain_check.origin import find_shadows
 from ascertain_check.verdicts import Malformed, Verdict, malformed
 from ascertain_check.work import default_budget
 
-USAGE = "two files are needed: python -m ascertain_check [--require CLAIM] [--budget N] TASK.json CERTIFICATE.json"
+USAGE = "two files are needed: ascertain-check [--require CLAIM] [--budget N] TASK.json CERTIFICATE.json"
 
 
 def main(arguments: list[str]) -> int:
@@ -54,6 +56,8 @@ def read_arguments(arguments: list[str]) -> tuple[list[str], list[str], int | No
 
 def judge(paths: list[str], require: Sequence[str] = (), budget: int | None = None) -> Verdict:
     """The verdict on two files, a task and a certificate, within the default budget if none is given."""
+    if shadows := find_shadows():
+        return malformed(f"nothing is judged, for modules of Python come from elsewhere: {'; '.join(shadows[:3])}")
     if len(paths) != 2:
         return malformed(USAGE)
     try:
@@ -65,14 +69,22 @@ def judge(paths: list[str], require: Sequence[str] = (), budget: int | None = No
 
 
 def read_file(path: str) -> bytes:
-    """At most one byte more than is allowed, so that an endless file ends."""
+    """At most one byte more than is allowed; pipes and devices, which may never end or never begin, are refused."""
     try:
-        with Path(path).open("rb") as file:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with open(handle, "rb") as file:
+            if not S_ISREG(os.fstat(handle).st_mode):
+                raise Malformed(f"{reading.quote(path)} is not a regular file")
             return file.read(reading.MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a path"
         raise Malformed(f"{reading.quote(path)} cannot be read: {reason}") from None
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """The command `ascertain-check`."""
     sys.exit(main(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    run()

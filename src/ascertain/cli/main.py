@@ -37,6 +37,7 @@ from ascertain.cli.verbs import (
     verify,
     wire,
 )
+from ascertain.drawing.printable import printable
 from ascertain.errors import AscertainError
 
 if TYPE_CHECKING:
@@ -124,8 +125,13 @@ def _outlive_reader() -> None:
 
 
 def _end(sentence: str, code: int) -> typer.Exit:
-    typer.echo(f"ascertain: {' '.join(sentence.split())}", err=True)
+    _say(sentence)
     return typer.Exit(code)
+
+
+def _say(sentence: str) -> None:
+    """One line on standard error; what files and their names bring along is escaped."""
+    typer.echo(f"ascertain: {printable(' '.join(sentence.split()))}", err=True)
 
 
 def _print_version(wanted: bool) -> None:
@@ -192,9 +198,8 @@ def main() -> NoReturn:
     except TyperException as usage:
         code, context = usage.exit_code, getattr(usage, "ctx", None)
         verb = "ascertain" if context is None else context.command_path
-        sentence = " ".join(usage.format_message().split()).rstrip(".")
-        typer.echo(f"ascertain: {sentence}; see `{verb} --help`", err=True)
+        _say(f"{usage.format_message().strip().rstrip('.')}; see `{verb} --help`")
     except (KeyboardInterrupt, typer.Abort):
         code = 130
-        typer.echo("ascertain: interrupted", err=True)
+        _say("interrupted")
     sys.exit(code)

@@ -4,5 +4,7 @@ from __future__ import annotations
 
 
 def printable(text: str) -> str:
-    """The text with everything that is not a plain character replaced."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    """The text with whatever is not a plain character escaped: controls (C0, C1), bidirectional ones, line ends."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

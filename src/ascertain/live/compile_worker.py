@@ -36,7 +36,7 @@ class CompileWorker:
         # A fresh interpreter that knows nothing of the main module: a forked one would inherit locks of threads, and
         # one of `multiprocessing` would run the user's script again. In a session of its own, it does not hear Ctrl-C.
         self._process = subprocess.Popen(  # noqa: S603  our own interpreter
-            [sys.executable, "-c", f"from {__name__} import serve; serve({other.fileno()})"],
+            [sys.executable, "-P", "-c", f"from {__name__} import serve; serve({other.fileno()})"],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

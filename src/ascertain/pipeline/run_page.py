@@ -321,7 +321,7 @@ def _certificate(story: RunStory) -> Section:
     if story.certificate is not None:
         beside = f"{story.certificate.name.removesuffix('.json')}.task.json"
         rows.append(("certificate", str(story.certificate)))
-        rows.append(("check it again", f"python -m ascertain_check {beside} {story.certificate.name}"))
+        rows.append(("check it again", f"python -P -m ascertain_check {beside} {story.certificate.name}"))
     if story.records:
         rows.append(("commitment, SHA-256", hash_record(START, story.records[0])))
         rows.append(("head of all records, SHA-256", hash_records(story.records)))

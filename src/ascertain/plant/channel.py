@@ -6,6 +6,7 @@ can be waited for on POSIX systems only.)
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
 import selectors
@@ -18,6 +19,7 @@ import time
 from collections.abc import Callable
 from typing import IO, final
 
+from ascertain.drawing.printable import printable
 from ascertain.errors import PlantFault
 from ascertain.plant.faults import Garbled, HungUp, Late
 from ascertain.plant.lines import MAX_LINE
@@ -128,13 +130,17 @@ def open_program(command: str) -> Channel:
 
 
 def _pass_errors_on(stream: IO[bytes]) -> None:
-    """Pass on what a program writes to standard error, up to a limit; the rest is read, so that it need not wait."""
-    left = MAX_ERRORS
+    """Pass on what a program writes to standard error, up to a limit; the rest is read, so that it need not wait.
+
+    Controls are escaped, but for the ends of lines: a plant does not write on our terminal what we did not say.
+    """
+    left, decoder = MAX_ERRORS, codecs.getincrementaldecoder("utf-8")("replace")
     with stream, contextlib.suppress(OSError):  # where nobody takes it, nobody misses it
         while data := os.read(stream.fileno(), CHUNK):
             if left <= 0:
                 continue
-            os.write(ERRORS, data[:left])
+            text = decoder.decode(data[:left]).replace("\r\n", "\n")
+            os.write(ERRORS, "\n".join(map(printable, text.split("\n"))).encode())
             left -= len(data)
             if left <= 0:
                 os.write(ERRORS, b"\n(the plant writes more to standard error; the rest is not shown)\n")

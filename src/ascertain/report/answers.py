@@ -15,7 +15,11 @@ SCHEMA_VERSION = 1
 def answer_text(verb: str, data: Mapping[str, Any]) -> str:
     """What `ascertain VERB --json` prints."""
     head = {"schema": f"ascertain/{verb}", "schema_version": SCHEMA_VERSION, "version": __version__}
-    text = json.dumps({**head, **data}, indent=2, ensure_ascii=False, allow_nan=False)
-    if any("\ud800" <= c <= "\udfff" for c in text):  # a name with half of a surrogate pair, which is no UTF-8
-        text = json.dumps({**head, **data}, indent=2, allow_nan=False)
-    return text + "\n"
+    return escape_json(json.dumps({**head, **data}, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+
+
+def escape_json(text: str) -> str:
+    """The same JSON, with all but plain characters escaped: controls, and what is no UTF-8, as half a pair."""
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)

@@ -30,7 +30,7 @@ def print_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[s
     """A small table; names are printed as they are, never read as markup. Piped on it is as wide as it needs to be."""
     table = Table(title=plain(title), title_justify="left", show_header=header is not None)
     for name in header or ("", ""):
-        table.add_column(name, overflow="fold")
+        table.add_column(plain(name), overflow="fold")
     for row in rows:
         table.add_row(*(plain(cell) for cell in row))
     console = Console()

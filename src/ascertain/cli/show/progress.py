@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Self, final
 
 from ascertain.cli.show.output import note
+from ascertain.drawing.printable import printable
 
 if TYPE_CHECKING:
     from ascertain.pipeline.settle import SearchProgress, SearchStats
@@ -43,6 +44,7 @@ class _Line:
         now = time.monotonic()
         self.next_at = now + (EVERY if self.terminal else max(EVERY_ELSEWHERE, (now - self.began) / 10))
         self.shown = True
+        line = printable(line)
         sys.stderr.write(f"{CLEAR}{line}" if self.terminal else f"{line}\n")
         sys.stderr.flush()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -19,12 +20,14 @@ def command(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Print the canonical JSON form of a problem.
+    """Print the canonical JSON form of a problem; on a terminal controls are escaped, which is the same JSON.
 
     Example:  ascertain task problem.toml > problem.task.json
     """
+    from ascertain.report.answers import escape_json
     from ascertain.cli.show.problems import load_problem
     from ascertain.pipeline.task import canonicalise
 
     form = canonicalise(load_problem(problem, hidden=True), observed=observed)
-    typer.echo(form.sha256 if digest else form.text)
+    shown = escape_json(form.text) if sys.stdout.isatty() else form.text
+    typer.echo(form.sha256 if digest else shown)

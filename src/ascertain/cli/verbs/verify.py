@@ -30,8 +30,8 @@ def command(
 
     What is verified is printed, and what has to be trusted. With --require, which can be repeated, a certificate that
     is right and does not say what is required is INSUFFICIENT (exit code 1); docs/certificate-format.md lists what can
-    be required. The same verdict comes from `python -m ascertain_check TASK.json CERTIFICATE.json`, which needs nothing
-    but Python.
+    be required. The same verdict comes from `ascertain-check TASK.json CERTIFICATE.json`, which needs nothing but
+    Python.
 
     Example:  ascertain verify problem.toml proof.json --require optimal
     """

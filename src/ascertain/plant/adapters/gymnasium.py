@@ -111,7 +111,7 @@ class GymnasiumAdapter(AbstractAdapter):
             )
         except Exception as reason:  # whatever an environment that is not ours may raise
             raise TaskError(
-                f"gymnasium: {self.settings.address!r} cannot be made: {type(reason).__name__}: {reason}"
+                f"[plant] address: {self.settings.address!r} cannot be made: {type(reason).__name__}: {reason}"
             ) from None
 
     def _action(self, told: int | list[Any]) -> Any:
@@ -124,7 +124,7 @@ class GymnasiumAdapter(AbstractAdapter):
             fits, action = False, None
         if not fits:
             raise TaskError(
-                f"gymnasium: query {reprlib.repr(told)} is no action of {self.settings.address}, which takes {space}"
+                f"[[action]] query {reprlib.repr(told)} is no action of {self.settings.address}, which takes {space}"
             )
         return action
 

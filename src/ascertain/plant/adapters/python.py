@@ -59,7 +59,7 @@ class PythonAdapter(AbstractAdapter):
         self._loop = LoopThread(self.settings.address)
         self._object = self._call(found, (), timeout) if isinstance(found, type) else found
         if not callable(getattr(self._object, "send", self._object)):
-            raise TaskError(f"python: {self.settings.address} can neither be called nor has it a method send")
+            raise TaskError(f"[plant] address: {self.settings.address} can neither be called nor has it a method send")
         identity = getattr(self._object, "identity", None)
         said = self._call(identity, (), timeout) if callable(identity) else identity
         return None if said is None else str(said)
@@ -106,9 +106,9 @@ def _find(module: str, name: str, folder: Path) -> Any:
         for part in name.split("."):
             found = getattr(found, part)
     except (ModuleNotFoundError, AttributeError) as reason:
-        raise TaskError(f"python: {module}:{name} cannot be found: {reason}") from None
+        raise TaskError(f"[plant] address: {module}:{name} cannot be found: {reason}") from None
     except Exception as reason:  # whatever a module that is not ours may raise
-        raise TaskError(f"python: {module} cannot be imported: {type(reason).__name__}: {reason}") from reason
+        raise TaskError(f"[plant] address: {module} cannot be imported: {type(reason).__name__}: {reason}") from reason
     return found
 
 

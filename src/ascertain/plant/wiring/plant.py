@@ -56,6 +56,8 @@ class WiredPlant(AbstractPlant):
             self._connect()
         except BaseException as reason:
             self.close()
+            if isinstance(reason, TaskError):
+                raise TaskError(f"{wiring.path}: {reason}") from None
             if not isinstance(reason, ActionFault):
                 raise
             raise PlantFault(f"{wiring.path}: the plant at {wiring.address} cannot be reached: {reason}") from None
