@@ -467,8 +467,8 @@ def partial_machine() -> Task:
         actions=("look", "step"),
         readings=("0", "1", "2"),
         successor=np.array([[0, 0], [1, 1], [2, -1]], dtype=np.int32),
-        law=np.array([[0, 2], [1, 2], [2, -1]], dtype=np.int32),
-        laws=(((0, Fraction(9, 10)), (1, TENTH)), ((0, TENTH), (1, Fraction(9, 10))), ((2, Fraction(1)),)),
+        law=np.array([[1, 0], [2, 0], [0, -1]], dtype=np.int32),
+        laws=(((2, Fraction(1)),), ((0, Fraction(9, 10)), (1, TENTH)), ((0, TENTH), (1, Fraction(9, 10)))),
     )
     return replace(pose(model, hypotheses=["a", "b"]), alpha=Fraction(1, 3), beta=Fraction(1, 3))
 
