@@ -61,7 +61,11 @@ TESTS = {
     **dict.fromkeys(("__main__.py", "verdicts.py", "certificate.py"), (*EVERY, *RUNS)),
     "claim.py": (*EVERY, "tests/test_check_registry.py"),
     **dict.fromkeys(("achieves.py", "lower.py", "lower_expected.py", "obstruction.py", "quotient.py"), CLAIMS),
-    "shares.py": ("tests/test_shares.py",),
+    "shares.py": (
+        "tests/test_shares.py::test_the_checker_says_what_is_wrong_with_shares",  # quick, and many mutants end there
+        "tests/test_shares.py::test_pairs_are_looked_at_up_to_the_limit_of_the_format",
+        "tests/test_shares.py",
+    ),
     **dict.fromkeys(("reading.py", "task.py"), (*CLAIMS, *RUNS)),
     **dict.fromkeys(("chain.py", "evidence.py", "listed_world.py", "plant_task.py", "plant_world.py", "run.py"), RUNS),
     **dict.fromkeys(("encounters.py", "information.py", "logarithm.py", "program.py"), BOUNDS),

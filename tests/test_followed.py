@@ -423,6 +423,19 @@ def test_a_bank_has_no_place_in_a_run_that_follows_a_policy() -> None:
     assert verdict.startswith("REFUTED") and "another answer or another transcript" in verdict
 
 
+def test_a_run_that_went_on_after_a_fault_of_its_plant_does_not_follow_its_policy() -> None:
+    claim, model = answered()[0], question().model
+    named = {"record": "plant", "identity": "unit 7", "address": "exec:plant", "time": "2026-11-18T05:00:00+00:00"}
+    named |= {"actions": list(model.actions), "readings": list(model.readings)}
+    failed = {"record": "verdict", "verdict": "abstained", "label": None, "reason": "gone", "cause": "plant"}
+    *story, last = claim["records"][1:]
+    whole = [claim["records"][0], named, *story, {**last, "time": named["time"]}]
+    assert judge({**claim, "records": whole, "head": hash_records(whole)}) == "VERIFIED"
+    broken = [*whole[:4], {**failed, "time": named["time"]}, named, *whole[4:]]
+    verdict = judge({**claim, "records": broken, "head": hash_records(broken)})
+    assert verdict == "REFUTED: the plant has failed, and the policy does not provide for that"
+
+
 def test_an_abstention_is_no_answer() -> None:
     nodes = [{"answer": None}]
     risk = {"claim": "within-risk", "alpha": "0", "beta": "1", "cost": "0", "policy": {"nodes": nodes}}
@@ -454,8 +467,8 @@ def partial_machine() -> Task:
         actions=("look", "step"),
         readings=("0", "1", "2"),
         successor=np.array([[0, 0], [1, 1], [2, -1]], dtype=np.int32),
-        law=np.array([[0, 2], [1, 2], [2, -1]], dtype=np.int32),
-        laws=(((0, Fraction(9, 10)), (1, TENTH)), ((0, TENTH), (1, Fraction(9, 10))), ((2, Fraction(1)),)),
+        law=np.array([[1, 0], [2, 0], [0, -1]], dtype=np.int32),
+        laws=(((2, Fraction(1)),), ((0, Fraction(9, 10)), (1, TENTH)), ((0, TENTH), (1, Fraction(9, 10)))),
     )
     return replace(pose(model, hypotheses=["a", "b"]), alpha=Fraction(1, 3), beta=Fraction(1, 3))
 

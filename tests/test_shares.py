@@ -22,6 +22,7 @@ from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
 from ascertain_check import Verdict
 from ascertain_check import check as check_certificate
+from ascertain_check.claims import shares as checker
 from tests.reference.optimum import optimum
 from tests.reference.scaling_tasks import counter, mutants
 from tests.reference.shares import proved_by_shares, random_claim
@@ -115,6 +116,8 @@ def spoil(rng: Random, claim: dict[str, Any]) -> None:
         ({"potential": [[0, "1"], [0, "1"]]}, "MALFORMED"),
         ({"cost": "7"}, "REFUTED"),
         ({"cost": "6"}, "VERIFIED"),
+        ({"rivals": [], "cost": "1"}, "REFUTED"),
+        ({"rivals": [], "cost": "0"}, "VERIFIED"),
         ({"extra": 1}, "MALFORMED"),
     ],
 )
@@ -125,6 +128,16 @@ def test_the_checker_says_what_is_wrong_with_shares(change: dict[str, Any], word
     if change.get("readings", 0) is None:
         del claim["readings"]
     assert judge(task, claim).word == word
+
+
+def test_pairs_are_looked_at_up_to_the_limit_of_the_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert checker.MOST_PAIRS == 5_000_000
+    task = counter(7)
+    (claim,) = [claim for claim in claims_of(task) if "readings" in claim]
+    monkeypatch.setattr(checker, "MOST_PAIRS", 7 * 7 * 2)  # each rival in every state, and two actions
+    assert judge(task, claim).word == "VERIFIED"
+    monkeypatch.setattr(checker, "MOST_PAIRS", 7 * 7 * 2 - 1)
+    assert "more than 97 pairs" in judge(task, claim).reason
 
 
 def test_shares_say_nothing_of_the_current_state() -> None:

@@ -12,15 +12,14 @@ wrong about a silence. So a plant that can be reset is named, if its readings al
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from ascertain.evidence.evidence import Step
-from ascertain.model.tables import UNDEFINED
+from ascertain.model.abstract import AbstractDeterministic
 from ascertain.task.question import AbstractQuestion
-from ascertain.task.task import Task
-from ascertain.types import Action, IntArray, Reading, State
+from ascertain.types import UNDEFINED, Action, Reading, State
 
 MAX_PAIRS = 20_000
 """Pairs of states that are looked at for one candidate, some ten milliseconds."""
@@ -30,44 +29,46 @@ def choose_heard(
     question: AbstractQuestion, silence: Reading, steps: Sequence[Step], allowed: Sequence[Action]
 ) -> Action | None:
     """What to do next among the allowed actions; None before the first silence, and where no word is found."""
-    if not isinstance(question, Task) or not all(step.certain for step in steps):
+    model = question.model.deterministic
+    if model is None or question.candidates is None or not all(step.certain for step in steps):
         return None
     if all(step.reading is not None for step in steps):
         return None
-    model, now = question.model, question.state
-    left, wrong = np.ones(len(now), dtype=bool), np.zeros(len(now), dtype=np.int64)
+    start = now = np.unique(np.array(question.candidates, dtype=np.uint64))
+    wrong = np.zeros(len(start), dtype=np.int64)
     for step in steps:
-        shown = model.behaviour[now, step.action]
-        if step.reading is None:
-            wrong += shown != silence
-        else:
-            left &= shown == step.reading
-        now = model.successor[now, step.action]
-    labels = question.label if question.state_label is None else question.state_label[now]
-    candidates = np.flatnonzero(left)
-    for z in candidates[np.argsort(wrong[candidates], kind="stable")]:
-        rivals = now[left & (labels != labels[z])]
-        action = _first_of_word(question, silence, int(now[z]), rivals, allowed)
+        after, shown = model.outcomes(now, step.action)
+        wrong += (shown != silence) & (step.reading is None)
+        left = np.full(len(start), True) if step.reading is None else shown == step.reading
+        start, now, wrong = start[left], after[left].astype(np.uint64), wrong[left]
+    labels = [question.true_labels(z, s) for z, s in zip(start.tolist(), now.tolist(), strict=True)]
+    for z in np.argsort(wrong, kind="stable").tolist():
+        rivals = {int(s) for s, names in zip(now, labels, strict=True) if names != labels[z]}
+        action = _begin_word(model, silence, int(now[z]), rivals, allowed, question.actions)
         if action is not None:
             return action
     return None
 
 
-def _first_of_word(
-    question: Task, silence: Reading, state: State, rivals: IntArray, allowed: Sequence[Action]
+def _begin_word(
+    model: AbstractDeterministic,
+    silence: Reading,
+    state: State,
+    rivals: Iterable[State],
+    allowed: Sequence[Action],
+    later: Sequence[Action],
 ) -> Action | None:
     """The first action of a shortest word after which the state is not silent, and a rival reads otherwise."""
-    model = question.model
-    pairs: list[tuple[State, State]] = [(state, g) for g in np.unique(rivals).tolist()]
-    queue: deque[tuple[State, State, Action | None]] = deque((*pair, None) for pair in pairs)
-    seen = set(pairs)
+    seen = {(state, g) for g in rivals}
+    queue: deque[tuple[State, State, Action | None]] = deque((*pair, None) for pair in sorted(seen))
     while queue and len(seen) <= MAX_PAIRS:
         z, g, first = queue.popleft()
-        for a in allowed if first is None else question.actions:
-            begun, after = a if first is None else first, (int(model.successor[z, a]), int(model.successor[g, a]))
+        for a in allowed if first is None else later:
+            after = model.next_state(z, a), model.next_state(g, a)
             if UNDEFINED in after:
                 continue
-            if model.behaviour[z, a] not in (silence, model.behaviour[g, a]):
+            begun, said = a if first is None else first, model.reading_law(z, a)
+            if silence not in said and said != model.reading_law(g, a):
                 return begun
             if after[0] != after[1] and after not in seen:
                 seen.add(after)
