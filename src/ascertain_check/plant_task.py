@@ -65,6 +65,8 @@ class Rule:
 class PlantTask:
     kind = "boolean"
     bits: list[str]
+    names: list[str]
+    """Of the commands."""
     commands: list[Command]
     flip: Fraction
     states: list[int] | None
@@ -72,6 +74,8 @@ class PlantTask:
     about_current: bool
     actions: set[int]
     never: list[int]
+    cost: list[Fraction]
+    """Of every command."""
     alpha: Fraction
     sha256: str
 
@@ -107,7 +111,7 @@ def read_plant_task(value: object) -> PlantTask:
     if len(bits) > MAX_BITS:
         raise Malformed(f"a plant has at most {MAX_BITS} bits")
     rows = [read_list(row, "a command", 3) for row in read_list(model["commands"], "commands")]
-    read_names([row[0] for row in rows], "commands")
+    names = read_names([row[0] for row in rows], "commands")
     flip = read_rational(model["flip"], "flip")
     if 2 * flip >= 1:
         raise Malformed("flip must be less than 1/2")
@@ -116,10 +120,11 @@ def read_plant_task(value: object) -> PlantTask:
     actions = read_different(data["actions"], len(rows), "actions")
     if not actions:
         raise Malformed("at least one action is needed")
-    read_costs(data["cost"], len(rows))
+    cost = read_costs(data["cost"], len(rows))
     read_risk(data["beta"], "beta")
     return PlantTask(
         bits=bits,
+        names=names,
         commands=[read_command(gates, tap, len(bits)) for _, gates, tap in rows],
         flip=flip,
         states=read_states(data["hypotheses"], 1 << len(bits)),
@@ -127,6 +132,7 @@ def read_plant_task(value: object) -> PlantTask:
         about_current=data["about"] == "current",
         actions=set(actions),
         never=read_different(data["never"], 1 << len(bits), "never"),
+        cost=cost,
         alpha=read_risk(data["alpha"], "alpha"),
         sha256=sha256(canonical_bytes(data, "the task")).hexdigest(),
     )

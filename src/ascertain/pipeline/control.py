@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, cast, final
 
-from ascertain.certificate.claims.within_risk import within_risk_claim
+from ascertain.certificate.claims.within_risk import tests_claim, within_risk_claim
 from ascertain.errors import FileError, LimitError, TaskError
 from ascertain.observer.controlled import FORMAT, ControllerSettings
 from ascertain.pipeline import Tell, ignore
@@ -213,7 +213,9 @@ def _control(
 
 
 def prove_control(control: Control) -> dict[str, Any]:
-    """The claim that the policy stays within risk, for certificates; LimitError for a plant that is not enumerated."""
+    """The claim that the policy stays within risk, for certificates; LimitError where it is too large or leads back."""
+    if control.controller.is_product:
+        return tests_claim(control.settings.risk, control.settings.data)
     table = control.controller.table()
     # A table that never goes back is its own proof, if the numbers are exact: then it needs no list of values.
     ordered = not isinstance(table, PolicyTable)
