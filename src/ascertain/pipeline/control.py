@@ -5,7 +5,6 @@ policy named, or chosen by default -> policy file, journal, or search -> its ris
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -25,7 +24,7 @@ from ascertain.planning.bounded_noise import bound_under_noise
 from ascertain.planning.exported import Controller, as_table, export_policy, listed
 from ascertain.planning.limits import DEFAULT_LIMITS
 from ascertain.planning.minimax import GOOD_RATIO
-from ascertain.planning.policy_file import read_policy
+from ascertain.planning.policy_file import CERTIFIED, is_path, read_policy
 from ascertain.planning.policy_forms import parse_controller, policy_data
 from ascertain.policy.automaton import PolicyTable
 from ascertain.policy.plain import numbered_data
@@ -37,8 +36,6 @@ from ascertain.task.canonical import task_hash
 from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
 
-CERTIFIED = "certified"
-"""The policy that is found, and proved, before the run."""
 PLAN_TIME = 10.0
 """Seconds for finding it: a person waits that long without wondering, and most small questions are done by then."""
 MAX_HYPOTHESES = 12
@@ -126,11 +123,6 @@ class SharedPlan:
             if alpha not in self._chosen:
                 self._chosen[alpha] = choose_control(problem, policy, **words)
             return self._chosen[alpha]
-
-
-def is_path(policy: str | Path) -> bool:
-    """Whether a policy is given as a file: anything with a suffix or a slash."""
-    return isinstance(policy, Path) or bool(Path(policy).suffix) or "/" in policy or os.sep in policy
 
 
 def _at_alpha(problem: Problem, alpha: Fraction) -> Problem:
