@@ -12,10 +12,13 @@ from typing import Any
 
 import pytest
 
-from ascertain.errors import AscertainError, FileError, LimitError
+from ascertain.errors import AscertainError, FileError, LimitError, TaskError
 from ascertain.live.walk import walk_policy
+from ascertain.model.build import machine_from_transitions
 from ascertain.model.named import register
 from ascertain.pipeline.bound import bound
+from ascertain.pipeline.observe import observe
+from ascertain.pipeline.settle import settle
 from ascertain.pipeline.simulate import simulate, simulate_runs
 from ascertain.planning.composition import compose, skeleton
 from ascertain.planning.exported import Controller, export_policy
@@ -314,3 +317,25 @@ def test_what_goes_round_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -
         simulate(far(), circle, state="left0")
     with pytest.raises(AscertainError, match="go on for ever"):
         circle.risk()
+
+
+def test_the_plan_of_solve_is_a_policy_file_that_simulate_and_observe_take(tmp_path: Path) -> None:
+    task = pose(machine_from_transitions([("a", "look", "0", "a"), ("b", "look", "1", "b")]))
+    path = settle(task).write_policy(tmp_path / "plan.json")
+    assert [walk.right for walk in simulate(task, str(path)).walks] == [True, True]
+    seen = observe(task, "simulated:1", policy=path, certificate=tmp_path / "c.json")
+    assert (seen.right, seen.certificate) == (True, "VERIFIED")
+    stuck = pose(machine_from_transitions([("a", "look", "0", "a"), ("b", "look", "0", "b")]))
+    with pytest.raises(TaskError, match="no policy was found, so that there is none to write"):
+        settle(stuck).write_policy(tmp_path / "none.json")
+
+
+def test_a_policy_to_simulate_is_a_name_or_a_path() -> None:
+    task = pose(machine_from_transitions([("a", "look", "0", "a"), ("b", "look", "1", "b")]))
+    assert simulate(task, "certified") == simulate(task)
+    with pytest.raises(TaskError, match="did you mean 'certified'"):
+        simulate(task, "certifed")
+    with pytest.raises(TaskError, match="observe runs those that collect evidence"):
+        simulate(task, "eager")
+    with pytest.raises(FileError, match="no such file"):
+        simulate(task, "./certified")

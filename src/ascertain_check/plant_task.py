@@ -67,6 +67,8 @@ class Rule:
 class PlantTask:
     kind = "boolean"
     bits: list[str]
+    names: list[str]
+    """Of the commands."""
     commands: list[Command]
     flip: Fraction
     states: list[int] | None
@@ -75,6 +77,8 @@ class PlantTask:
     actions: dict[int, None]
     """Those that an experiment may use, in their order."""
     never: list[int]
+    cost: list[Fraction]
+    """Of every command."""
     alpha: Fraction
     sha256: str
 
@@ -110,7 +114,7 @@ def read_plant_task(value: object) -> PlantTask:
     if len(bits) > MAX_BITS:
         raise Malformed(f"a plant has at most {MAX_BITS} bits")
     rows = [read_list(row, "a command", 3) for row in read_list(model["commands"], "commands")]
-    read_names([row[0] for row in rows], "commands")
+    names = read_names([row[0] for row in rows], "commands")
     flip = read_rational(model["flip"], "flip")
     if 2 * flip >= 1:
         raise Malformed("flip must be less than 1/2")
@@ -119,10 +123,11 @@ def read_plant_task(value: object) -> PlantTask:
     actions = read_different(data["actions"], len(rows), "actions")
     if not actions:
         raise Malformed("at least one action is needed")
-    read_costs(data["cost"], len(rows))
+    cost = read_costs(data["cost"], len(rows))
     read_risk(data["beta"], "beta")
     return PlantTask(
         bits=bits,
+        names=names,
         commands=[read_command(gates, tap, len(bits)) for _, gates, tap in rows],
         flip=flip,
         states=read_states(data["hypotheses"], 1 << len(bits)),
@@ -130,6 +135,7 @@ def read_plant_task(value: object) -> PlantTask:
         about_current=data["about"] == "current",
         actions=dict.fromkeys(actions),
         never=read_different(data["never"], 1 << len(bits), "never"),
+        cost=cost,
         alpha=read_risk(data["alpha"], "alpha"),
         sha256=sha256(canonical_bytes(data, "the task")).hexdigest(),
     )

@@ -28,6 +28,10 @@ Costs: TypeAlias = Annotated[
 Drawing: TypeAlias = Annotated[
     Path | None, typer.Option("--draw", metavar="FILE", help="Draw the experiment: .svg, .html, .dot or .txt.")
 ]
+PolicyOut: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--policy-out", metavar="FILE.json", help="Write the policy found, for simulate and observe."),
+]
 TimeLimit: TypeAlias = Annotated[
     float | None, typer.Option("--time", min=0, metavar="S", help="Stop after so many seconds of search.")
 ]

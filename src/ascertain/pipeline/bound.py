@@ -23,7 +23,7 @@ from ascertain.bounds.program import bound_by_program
 from ascertain.certificate.claims.information import information_claim
 from ascertain.certificate.claims.obstruction import obstruction_claim
 from ascertain.certificate.claims.program import program_claim
-from ascertain.certificate.claims.within_risk import within_risk_claim
+from ascertain.certificate.claims.within_risk import tests_claim, within_risk_claim
 from ascertain.certificate.solution import solution_claims
 from ascertain.certificate.write import write_certificate
 from ascertain.drawing.shown import Listing, Shown
@@ -236,8 +236,7 @@ def bound(
     # Without a list of states there is neither a quotient to bound nor a task that certificates speak of.
     if isinstance(question, PlantTask):
         found = _bound_plant(question, limits)
-        why = "a question about a plant that is not enumerated has no certificate"
-        return replace(found, remarks=(why,) if certified else ())
+        return _certify_tests(found) if certified else found
     # Lower bounds are for the laws as they stand, also where they are no more than a bound.
     quotient = take_quotient(question if question.model.noise_bound is None else spread_evenly(question))
     found, pairwise, both = _bound_task(question, quotient, limits, tell)
@@ -380,6 +379,18 @@ def _list_claims(
         except (LimitError, CertificateError) as reason:
             remarks.append(f"only the lower bounds are certified: {reason}")
     return claims, remarks
+
+
+def _certify_tests(found: Bounds) -> Bounds:
+    """The policy of a plant that is not enumerated, certified; its lower bounds are not."""
+    remarks = ["lower bounds of a plant that is not enumerated are not certified: the checker lists states for them"]
+    if found.controller is None or found.upper is None or found.risk is None:
+        return replace(found, remarks=(*found.remarks, *remarks))
+    claims = [tests_claim((*found.risk, found.upper), policy_data(found.controller))]
+    certificate, verdict = certify(found.question, claims)
+    proved = read_certified(found.question, claims) if verdict.exit_code == 0 else None
+    told = (*found.remarks, *remarks)
+    return replace(found, certificate=certificate, verdict=verdict, certified=proved, remarks=told)
 
 
 def _claim_lower(quotient: Quotient, pairwise: PairwiseBound) -> tuple[list[dict[str, Any]], list[str]]:

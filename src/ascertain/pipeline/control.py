@@ -5,7 +5,6 @@ policy named, or chosen by default -> policy file, journal, or search -> its ris
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, cast, final
 
-from ascertain.certificate.claims.within_risk import within_risk_claim
+from ascertain.certificate.claims.within_risk import tests_claim, within_risk_claim
 from ascertain.errors import FileError, LimitError, TaskError
 from ascertain.observer.controlled import FORMAT, ControllerSettings
 from ascertain.pipeline import Tell, ignore
@@ -25,7 +24,7 @@ from ascertain.planning.bounded_noise import bound_under_noise
 from ascertain.planning.exported import Controller, as_table, export_policy, listed
 from ascertain.planning.limits import DEFAULT_LIMITS
 from ascertain.planning.minimax import GOOD_RATIO
-from ascertain.planning.policy_file import read_policy
+from ascertain.planning.policy_file import CERTIFIED, is_path, read_policy
 from ascertain.planning.policy_forms import parse_controller, policy_data
 from ascertain.policy.automaton import PolicyTable
 from ascertain.policy.plain import numbered_data
@@ -37,8 +36,6 @@ from ascertain.task.canonical import task_hash
 from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
 
-CERTIFIED = "certified"
-"""The policy that is found, and proved, before the run."""
 PLAN_TIME = 10.0
 """Seconds for finding it: a person waits that long without wondering, and most small questions are done by then."""
 MAX_HYPOTHESES = 12
@@ -128,11 +125,6 @@ class SharedPlan:
             return self._chosen[alpha]
 
 
-def is_path(policy: str | Path) -> bool:
-    """Whether a policy is given as a file: anything with a suffix or a slash."""
-    return isinstance(policy, Path) or bool(Path(policy).suffix) or "/" in policy or os.sep in policy
-
-
 def _at_alpha(problem: Problem, alpha: Fraction) -> Problem:
     """The same problem at another alpha, which is another question."""
     question, other = replace(problem.question, alpha=alpha), problem.listed
@@ -213,7 +205,9 @@ def _control(
 
 
 def prove_control(control: Control) -> dict[str, Any]:
-    """The claim that the policy stays within risk, for certificates; LimitError for a plant that is not enumerated."""
+    """The claim that the policy stays within risk, for certificates; LimitError where it is too large or leads back."""
+    if control.controller.is_product:
+        return tests_claim(control.settings.risk, control.settings.data)
     table = control.controller.table()
     # A table that never goes back is its own proof, if the numbers are exact: then it needs no list of values.
     ordered = not isinstance(table, PolicyTable)

@@ -17,7 +17,7 @@ from ascertain.certificate.write import write_certificate
 from ascertain.drawing.outline import Outline
 from ascertain.drawing.shown import Shown
 from ascertain.drawing.tree import write_tree
-from ascertain.errors import CertificateError, LimitError
+from ascertain.errors import CertificateError, LimitError, TaskError
 from ascertain.pipeline.certify import certify
 from ascertain.policy.automaton import Automaton
 from ascertain.policy.plain import named_policy_data
@@ -158,6 +158,15 @@ class Settled(Shown):
         else:
             above = [("unsolvable", "whatever is done, a reading may come after which one of these sets is left")]
         write_tree(path, root, title or "Policy", [*above, ("certificate", facts["certificate"] or "none")])
+
+    def write_policy(self, path: str | Path) -> Path:
+        """Write the policy file; `docs/policies.md` describes it."""
+        if self.policy is None:
+            raise TaskError(f"{path}: no policy was found, so that there is none to write")
+        from ascertain.planning.exported import Controller  # noqa: PLC0415  planning is loaded where it is used
+        from ascertain.planning.policy_file import write_policy  # noqa: PLC0415
+
+        return write_policy(path, Controller(self.task, self.policy))
 
     def write_certificate(self, path: str | Path) -> tuple[Path, Path]:
         """Write NAME.json and NAME.task.json; returns both paths."""

@@ -15,14 +15,14 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, cast, final
 
-from ascertain.errors import FileError, TaskError
+from ascertain.errors import FileError, TaskError, did_you_mean
 from ascertain.live.walk import Walk, walk_policy
 from ascertain.pipeline.bound import bound
 from ascertain.pipeline.settle import settle
 from ascertain.pipeline.simulated_runs import Rate, SimulatedRuns
 from ascertain.pipeline.simulation_page import describe_runs
 from ascertain.planning.exported import Controller, export_policy
-from ascertain.planning.policy_file import read_policy
+from ascertain.planning.policy_file import CERTIFIED, is_path, read_policy
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.policy import AbstractPolicy
 from ascertain.policy.verdict import Abstained, Certified
@@ -88,8 +88,8 @@ def simulate(
     """Walk a policy on a plant that begins in `state`, or on one for each hypothesis in turn.
 
     `policy` is a policy, or a policy file (`planning/policy_file.py`; `ascertain solve --json` writes one too); without
-    one it is looked for: the cheapest without noise, the best that `bound` certifies with noise. Noisy readings are
-    drawn with `seed`.
+    one, or with "certified", it is looked for: the cheapest without noise, the best that `bound` certifies with noise.
+    Noisy readings are drawn with `seed`.
     """
     posed = _pose(task, policy)
     starts = [posed.task.start_of(h) for h in range(min(posed.task.num_hypotheses, MAX_WALKS))]
@@ -180,6 +180,13 @@ def _pose(
 ) -> _Posed:
     problem = as_problem(task)
     misfit = None
+    if isinstance(policy, str) and not is_path(policy):
+        if policy != CERTIFIED:
+            raise TaskError(
+                f"policy: {policy!r} is not known{did_you_mean(policy, (CERTIFIED,))}; {CERTIFIED} (found first), "
+                "or a policy file; observe runs those that collect evidence"
+            )
+        policy = None
     if isinstance(policy, str | Path):
         misfit = f"{policy}: {{}}; it is not a policy for {problem.path}"
         policy = read_policy(policy, list_questions(problem))

@@ -11,6 +11,7 @@ forms of a policy. What `ascertain solve --json` prints is read as well: it has 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,13 @@ VERSION = 1
 """Grows when a form changes its meaning."""
 HEADER = ("format", "version", "made_by", "task_sha256", "alpha", "beta", "policy")
 """The keys of a policy file."""
+CERTIFIED = "certified"
+"""In the place of a file: the policy that is found first, and proved."""
+
+
+def is_path(policy: str | Path) -> bool:
+    """Whether a policy is given as a file: anything with a suffix or a slash."""
+    return isinstance(policy, Path) or bool(Path(policy).suffix) or "/" in policy or os.sep in policy
 
 
 def write_policy(path: str | Path, controller: Controller) -> Path:

@@ -45,6 +45,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import prod
 from typing import TypeAlias, final
 
 from ascertain.errors import TaskError
@@ -316,8 +317,6 @@ def choose_levels(
     m = len(actions)
     best: tuple[LevelwiseTest, LevelwiseRisk] | None = None
     for up in range(1, MAX_THRESHOLD):
-        # Even an infinitely low threshold for *no* would accept a wrong bit with about ratio^up.
-        hopeless = (flip / (1 - flip)) ** up > 2 * alpha
         for down in range(1, MAX_THRESHOLD):
             caps = tuple(find_cap(flip, down, level + 1, beta / (2 * m * up), level) for level in range(up))
             policy = LevelwiseTest(flip, tuple(actions), tuple(nominal), up, down, caps)
@@ -326,7 +325,8 @@ def choose_levels(
                 if best is None or risk.cost < best[1].cost:
                     best = policy, risk
                 break
-            if hopeless and evaluate_test(policy.visit(0), 0).says_one > 2 * alpha:
+            # A lower threshold for *no* only accepts a wrong bit more often.
+            if prod(evaluate_test(policy.visit(level), 0).says_one for level in range(up)) > alpha:
                 break
         if best is not None and up > best[0].up:
             return best

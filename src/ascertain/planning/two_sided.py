@@ -472,34 +472,34 @@ def _bound_plant(question: PlantTask, alpha: Fraction, beta: Fraction, limits: S
     program = bound_plant(question, alpha, beta, states=family, max_rivals=len(family), time_limit=limits.seconds)
     pairwise = bound_by_information(factors.one_bit(max(factors.costs), alpha, beta), alpha, beta)
     lower: Values = {"pairwise": pairwise.value, "program": program.value}
-    policy, upper, risk = _test_factors(factors, alpha, beta)
+    found = _test_factors(factors, alpha, beta)
+    policies = tuple(found[name] for name in sorted(found, key=lambda name: (found[name][0], name)))
+    cost, policy, risk = policies[0]
     best = max(value for value in lower.values() if value is not None)
-    least = min(value for value in upper.values() if value is not None)
-    return TwoSidedBounds(alpha, beta, best, least, policy, risk, lower, upper, policies=((least, policy, risk),))
+    upper = {name: cost for name, (cost, _, _) in found.items()}
+    return TwoSidedBounds(alpha, beta, best, cost, policy, risk, lower, upper, policies=policies)
 
 
-def _test_factors(factors: Factors, alpha: Fraction, beta: Fraction) -> tuple[Any, Values, Risk]:
-    """The policy of a plant that only reads, what it and its rivals cost, and its risk."""
-    return (_test_each if factors.asks == "which" else _test_levelwise)(factors, alpha, beta)
-
-
-def _test_each(factors: Factors, alpha: Fraction, beta: Fraction) -> tuple[Any, Values, Risk]:
-    """Which: one test for each form, thresholds mixed; beside it the uniform split."""
+def _test_factors(factors: Factors, alpha: Fraction, beta: Fraction) -> dict[str, PricedChoice]:
+    """Policies of a plant that only reads: one test after the other, and the best split or all forms together."""
     flips = [factors.flip] * len(factors.forms)
-    chosen = split_best(flips, factors.costs, alpha, beta)
-    bit = factors.one_bit(max(factors.costs), alpha, beta)
-    parts = [Factor(bit, test, (action,), (0, 1)) for test, action in zip(chosen, factors.actions, strict=True)]
-    outcomes = [evaluate_test(test, 1) for test in chosen]
-    risk = sum((o.says_zero for o in outcomes), Fraction(0)), sum((o.abstains for o in outcomes), Fraction(0))
-    uniform = split_uniformly(flips, alpha, beta)
-    return Product(tuple(parts)), {"uniform tree": _total(uniform, factors), "product": _total(chosen, factors)}, risk
-
-
-def _test_levelwise(factors: Factors, alpha: Fraction, beta: Fraction) -> tuple[Any, Values, Risk]:
-    """Nominal or not: all forms raised together; beside it one test after the other."""
+    found = {"uniform tree": _test_each(factors, split_uniformly(flips, alpha, beta))}
+    if factors.asks == "which":
+        return found | {"product": _test_each(factors, split_best(flips, factors.costs, alpha, beta))}
     policy, risk = choose_levels(factors.flip, factors.actions, factors.nominal, factors.costs, alpha, beta)
-    uniform = split_uniformly([factors.flip] * len(factors.forms), alpha, beta)
-    return policy, {"uniform tree": _total(uniform, factors), "levels": risk.cost}, (risk.wrong, risk.abstain)
+    return found | {"levels": (risk.cost, policy, (risk.wrong, risk.abstain))}
+
+
+def _test_each(factors: Factors, tests: list[LatticeTest]) -> PricedChoice:
+    """One test for each form, with thresholds that are the same on both sides."""
+    bit, nominal = factors.one_bit(max(factors.costs)), factors.asks == "nominal"
+    parts = [
+        Factor(bit, test, (action,), (0, 1), value if nominal else None)
+        for test, action, value in zip(tests, factors.actions, factors.nominal, strict=True)
+    ]
+    outcomes = [evaluate_test(test, 1) for test in tests]
+    risk = sum((o.says_zero for o in outcomes), Fraction(0)), sum((o.abstains for o in outcomes), Fraction(0))
+    return _total(tests, factors), Product(tuple(parts)), risk
 
 
 def _total(tests: list[LatticeTest], factors: Factors) -> Fraction:

@@ -18,20 +18,22 @@ the proved probability of no answer does not count it, and the sentence says so.
 from __future__ import annotations
 
 from ascertain_check import trust
+from ascertain_check.bit_tests import follow_tests, read_bit_policy
 from ascertain_check.chain import Told, read_hash, read_journal_header, read_records, tell_records
 from ascertain_check.claim import LISTED, register
 from ascertain_check.claims.achieves import Ask
 from ascertain_check.claims.run import read_transcript
 from ascertain_check.claims.within_risk import End, Policy, check_within_risk, read_policy
 from ascertain_check.evidence import Step
+from ascertain_check.plant_task import PlantTask
 from ascertain_check.reading import Object, canonical_bytes, quote, read_map, read_object, read_rational, read_text
 from ascertain_check.task import Task
 from ascertain_check.verdicts import Malformed, Refuted
 from ascertain_check.work import spend
 
 
-@register("followed", about=LISTED, trusted=trust.FOLLOWED)
-def check_followed(task: Task, claim: Object) -> str:
+@register("followed", about=(*LISTED, "boolean"), trusted=trust.FOLLOWED)
+def check_followed(task: Task | PlantTask, claim: Object) -> str:
     data = read_object(claim, "claim label risk transcript records head", "the claim 'followed'")
     label = read_text(data["label"], "label")
     steps = read_transcript(task, data["transcript"])
@@ -45,12 +47,16 @@ def check_followed(task: Task, claim: Object) -> str:
     records = read_records(data["records"])
     check_commitment(task, records[0], risk["policy"])
     header = check_records(records, head, label, steps, task)
-    check_walk(task, read_policy(task, risk["policy"], loops=True), label, steps)
+    if isinstance(task, PlantTask):
+        if follow_tests(task, read_bit_policy(task, risk["policy"]), steps) != label:
+            raise Refuted(f"after {len(steps)} steps the policy does not answer {quote(label)}")
+    else:
+        check_walk(task, read_policy(task, risk["policy"], loops=True), label, steps)
     told = f"the answer {quote(label)} follows, in {len(steps)} actions, a policy that was fixed before them"
     return f"{told}; {proved}, faults of the plant not counted{header}"
 
 
-def check_commitment(task: Task, record: Object, policy: object) -> None:
+def check_commitment(task: Task | PlantTask, record: Object, policy: object) -> None:
     """The run was committed to this policy and this task, and to no bank."""
     read_journal_header(record)
     if record["bank"] is not None:
@@ -67,7 +73,7 @@ def check_commitment(task: Task, record: Object, policy: object) -> None:
         raise Refuted("the records were committed to another policy than the one whose risk is proved")
 
 
-def check_records(records: list[Object], head: str, label: str, steps: list[Step], task: Task) -> str:
+def check_records(records: list[Object], head: str, label: str, steps: list[Step], task: Task | PlantTask) -> str:
     """The records tell this answer and these steps, and nothing of a bank or of a fault; the plant that they name."""
     told = Told()
     tell_records(told, records, head, task.num_actions, task.num_readings)

@@ -33,6 +33,8 @@ of it is worst. In general v = c + sum, over parts of the probability, of p time
 part to. Values that satisfy u >= c + sum of p max u bound it by the same proof: noise that is cut off after n actions
 has v_(n+1) <= c + sum p max v_n <= c + sum p max u <= u, whatever it does.
 
+*A Boolean plant* has no list of states. Its policy is one of tests of bits, and `bit_tests.py` says what it achieves.
+
 Numbers are compared exactly. One that needs more than MAX_BITS bits is not followed further: a claim that needs it can
 bring values instead.
 """
@@ -43,8 +45,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from ascertain_check.bit_tests import measure, read_bit_policy
 from ascertain_check.claim import LISTED, register
 from ascertain_check.claims.achieves import Ask, read_ask
+from ascertain_check.plant_task import PlantTask
 from ascertain_check.reading import (
     Object,
     read_index,
@@ -82,14 +86,21 @@ class Policy:
         return End(None) if node == LOST else self.nodes[node]
 
 
-@register("within-risk", about=LISTED)
-def check_within_risk(task: Task, claim: Object) -> str:
+@register("within-risk", about=(*LISTED, "boolean"))
+def check_within_risk(task: Task | PlantTask, claim: Object) -> str:
     data = read_object(claim, "claim alpha beta cost policy values?", "the claim 'within-risk'")
     limits = (
         read_rational(data["alpha"], "alpha"),
         read_rational(data["beta"], "beta"),
         read_rational(data["cost"], "cost"),
     )
+    alpha, beta, cost = limits
+    risk = f"the policy errs with probability at most {alpha}, abstains with at most {beta}, and costs at most {cost}"
+    if isinstance(task, PlantTask):
+        if "values" in data:
+            raise Malformed("tests of bits have no values")
+        check_limits(measure(task, read_bit_policy(task, data["policy"])), limits, "the tests")
+        return risk
     policy = read_policy(task, data["policy"], loops="values" in data)
     places = find_places(task, policy)
     if "values" in data:
@@ -99,10 +110,7 @@ def check_within_risk(task: Task, claim: Object) -> str:
         values = compute_values(task, policy, places)
     for h, (label, s) in enumerate(task.hypotheses):
         check_limits(value_at(task, policy, (0, label, s), values), limits, f"hypothesis {h}")
-    alpha, beta, cost = limits
-    noise = "" if task.at_most is None else ", whatever the noise within its bound"
-    risk = f"the policy errs with probability at most {alpha}, abstains with at most {beta}, and costs at most {cost}"
-    return risk + noise
+    return risk if task.at_most is None else f"{risk}, whatever the noise within its bound"
 
 
 def read_policy(task: Task, value: object, *, loops: bool) -> Policy:

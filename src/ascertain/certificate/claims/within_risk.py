@@ -7,7 +7,8 @@ otherwise the upper ends of an enclosure, which satisfy the same inequalities (s
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from fractions import Fraction
 from typing import Any, TypeVar
 
 from ascertain.errors import CertificateError, LimitError
@@ -47,6 +48,23 @@ def within_risk_claim(task: Task, policy: AbstractPolicy[Memory], *, exact: bool
     }
     exactly_known = not any(values.width)
     return claim if table.is_ordered and exactly_known else claim | {"values": _value_rows(chain, values)}
+
+
+def tests_claim(risk: Triple, policy: Mapping[str, Any]) -> dict[str, Any]:
+    """The same of tests of bits, as policy files have them, for a plant whose states are not listed.
+
+    The numbers are rounded up to twelve digits, which is more than the checker rounds.
+    """
+    for test in policy.get("tests", ()):
+        if any(child <= v for v, node in enumerate(test) for child in node.get("next", {}).values()):
+            raise LimitError("a test of the policy leads back to an earlier node, and such tests are not certified")
+    numbers = dict(zip(("alpha", "beta", "cost"), (str(_round_up(x)) for x in risk), strict=True))
+    return {"claim": "within-risk", **numbers, "policy": dict(policy)}
+
+
+def _round_up(value: Fraction) -> Fraction:
+    scale: int = 10 ** (12 + (len(str(int(1 / value))) if 0 < value < 1 else 0))
+    return Fraction(int(value * scale) + 1, scale) if value else value
 
 
 def _is_long(values: Enclosure) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ascertain.cli.options import AsJson, CertificateFile, ProblemFile, TimeLimit
+from ascertain.cli.options import AsJson, CertificateFile, PolicyOut, ProblemFile, TimeLimit
 from ascertain.errors import import_extra
 
 if TYPE_CHECKING:
@@ -32,10 +32,7 @@ def command(
     draw: Annotated[
         Path | None, typer.Option("--draw", metavar="FILE.svg", help="Draw both sides against alpha; takes longer.")
     ] = None,
-    policy_out: Annotated[
-        Path | None,
-        typer.Option("--policy-out", metavar="FILE.json", help="Write the policy found, for simulate and observe."),
-    ] = None,
+    policy_out: PolicyOut = None,
     draw_policy: Annotated[
         Path | None,
         typer.Option("--draw-policy", metavar="FILE", help="Draw the policy found: .svg, .html, .dot or .txt."),

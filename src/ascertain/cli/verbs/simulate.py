@@ -21,11 +21,11 @@ BARS, WIDTH = 20, 40
 def command(
     problem: ProblemFile,
     policy: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--policy",
-            metavar="FILE",
-            help="A policy file (`bounds --policy-out`, `solve --json`); else the best is looked for first.",
+            metavar="NAME|FILE",
+            help="A policy file (--policy-out of bounds and solve), or certified: the best is looked for first.",
         ),
     ] = None,
     state: Annotated[
@@ -55,7 +55,7 @@ def command(
     from ascertain.pipeline.simulate import simulate, simulate_runs
 
     posed = load_problem(problem)
-    refuse_overwriting([report], [*posed.sources, *([] if policy is None else [policy])])
+    refuse_overwriting([report], [*posed.sources, *([] if policy is None else [Path(policy)])])
     if report is not None and runs is None:
         raise TaskError("--report: a page is drawn of many runs; add --runs N")
     if runs is not None:

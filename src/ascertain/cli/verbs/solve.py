@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ascertain.cli.options import AsJson, CertificateFile, Drawing, ProblemFile, TimeLimit
+from ascertain.cli.options import AsJson, CertificateFile, Drawing, PolicyOut, ProblemFile, TimeLimit
 
 if TYPE_CHECKING:
     from ascertain.pipeline.settle import Settled
@@ -32,6 +32,7 @@ def command(
             help="Minimise the worst cost (and then the mean), or the mean, under the weights of the problem file.",
         ),
     ] = "worst",
+    policy_out: PolicyOut = None,
 ) -> None:
     """Find the cheapest experiment that settles the problem, and prove that none is cheaper.
 
@@ -48,7 +49,7 @@ def command(
 
     check_drawing(draw)
     posed = load_problem(problem)
-    refuse_overwriting([draw, *certificate_files(certificate)], posed.sources)
+    refuse_overwriting([draw, policy_out, *certificate_files(certificate)], posed.sources)
     if (posed.task.alpha or posed.task.beta) and not posed.task.model.is_noisy:
         note("the exact solver answers without risk: alpha and beta are not used")
     with bounds_closing_in() as progress:
@@ -62,6 +63,8 @@ def command(
         )
     save_certificate(certificate, settled, NOT_PROVED)
     save_drawing(draw, settled, problem.stem)
+    if policy_out is not None and settled.policy is not None:
+        note(f"wrote {settled.write_policy(policy_out)}")
     print_json("solve", settled.facts()) if as_json else _print(settled, problem)
     raise typer.Exit(exit_code(settled))
 
