@@ -49,7 +49,8 @@ def test_search_and_checker_and_all_trees_agree_on_what_leaves_cost(task: Task) 
         if len(table) == 0:
             assert n == 1 or cost is None
             continue
-        assert cost == table[n] / scale
+        assert cost is not None
+        assert cost == Fraction(int(table[n])) / scale
         # No tree below that cost has n leaves, and some tree of that cost does.
         assert n == 1 or most_leaves(task, cost) < n
         assert most_leaves(task, cost + Fraction(1, 10**9)) >= n

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -21,6 +22,7 @@ import pytest
 import ascertain.kernels
 from ascertain.bank.compilers import direct
 from ascertain.bank.endpoints import Endpoints
+from ascertain.interruption import limited
 from ascertain.kernels import _jit
 from ascertain.kernels._jit import MODES, TIERS, Kernel, kernel
 from ascertain.model.build import machine_from_transitions
@@ -250,6 +252,20 @@ def multiply(x: int, steps: int) -> int:
     for _ in range(steps):
         x *= 3
     return x
+
+
+@pytest.mark.parametrize(
+    ("left", "ahead", "changes"), [(None, 0.0, True), (1e6, 0.0, True), (1.0, 0.0, False), (1.0, 1e6, True)]
+)
+def test_a_kernel_is_compiled_where_a_limit_leaves_time_for_it_or_the_next_call_is_worth_it(
+    monkeypatch: pytest.MonkeyPatch, left: float | None, ahead: float, changes: bool
+) -> None:
+    one = Kernel(multiply.function)
+    one.seconds, one.may_load = 1e6, False
+    monkeypatch.setattr(TIERS, "mode", "auto")
+    monkeypatch.setattr(_jit, "SECONDS_PER_INSTRUCTION", 10.0)
+    with nullcontext() if left is None else limited(lambda: left, "the test"):
+        assert one.is_repaid((1, 2), ahead) == changes
 
 
 def test_a_kernel_that_relies_on_wrapping_integers_is_found() -> None:

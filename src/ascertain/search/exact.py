@@ -32,7 +32,7 @@ from ascertain.search.deepening import GRACE, Search, SearchProgress
 from ascertain.search.first_policy import find_first_policy
 from ascertain.search.least_mean import lower_mean
 from ascertain.search.mean_proof import MeanProver
-from ascertain.search.proof import Prover
+from ascertain.search.proof import InfinityProver, prove_bound
 from ascertain.search.solution import (
     Bounded,
     MeanProof,
@@ -211,7 +211,8 @@ def write_proof(search: Search, quotient: Quotient) -> Proof | SharesProof:
     bound = None if search.lower == INFINITE else Fraction(search.lower, search.unit)
     if bound == 0:
         return Proof((), None, quotient.block, bound)
-    rows, root = Prover(search.graph, search.tree).prove(search.lower)
+    prover = InfinityProver(search.graph, search.tree)
+    rows, root = prover.prove() if bound is None else prove_bound(search.graph, search.lower)
     return Proof(rows, root, quotient.block, bound)
 
 
