@@ -75,11 +75,11 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("alone")
 def test_the_checker_works_where_nothing_else_is_installed(case: str) -> None:
     code, output, errors = run(CORPUS / f"{case}.task.json", CORPUS / f"{case}.json")
-    assert (code, output.splitlines(), errors) == (EXIT[case.partition("/")[0]], [EXPECTED[case]], "")
+    assert (code, output.splitlines()[0], errors) == (EXIT[case.partition("/")[0]], EXPECTED[case], "")
 
 
-def test_the_command_prints_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    for case in ("verified/sink-unsolvable", "refuted/another-task", "malformed/text-nan"):
+def test_the_command_prints_one_line_where_nothing_is_verified(capsys: pytest.CaptureFixture[str]) -> None:
+    for case in ("refuted/another-task", "malformed/text-nan"):
         code = main([str(CORPUS / f"{case}.task.json"), str(CORPUS / f"{case}.json")])
         assert (code, capsys.readouterr().out) == (EXIT[case.partition("/")[0]], EXPECTED[case] + "\n")
 
@@ -122,7 +122,7 @@ def test_on_request_the_command_says_what_it_has_verified(
     assert (code, capsys.readouterr().out.splitlines()) == (0, ["VERIFIED", *sentences])
 
 
-@pytest.mark.parametrize("arguments", [[], ["one"], ["one", "two", "three"], ["-v"], ["-v", "-v", "one", "two"]])
+@pytest.mark.parametrize("arguments", [[], ["one"], ["one", "two", "three"], ["-v"], ["-v", "--require", "optimal", "one"]])
 def test_the_command_needs_two_files(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     assert capsys.readouterr().out.startswith("MALFORMED: two files are needed")

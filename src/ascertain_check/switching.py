@@ -108,7 +108,7 @@ def watch(task: Question, commitment: Commitment, steps: list[Step]) -> Iterator
     yield cases
     for step in steps:
         moved = [follow(model, case, step) for case in cases]
-        cases = moved if step.certain else [*cases, *moved]
+        cases = list(dict.fromkeys(moved if step.certain else [*cases, *moved]))
         yield cases
 
 

@@ -32,10 +32,11 @@ from ascertain.live.recorder import Notebook, check_same_plant
 from ascertain.live.resume import Resumed, begin_controlled, begin_run, committed_misfit, committed_probing
 from ascertain.live.session import Run, resume_plant, run_session
 from ascertain.live.speculation import SpeculativeBank
+from ascertain.live.witnesses import Witness
 from ascertain.observer.abstract import AbstractObserver
 from ascertain.observer.banks import OperationBank
 from ascertain.observer.pricing import PolicyChoice
-from ascertain.observer.records import Record, run_header, verdict_record
+from ascertain.observer.records import START, Record, hash_record, run_header, verdict_record
 from ascertain.observer.settings import POLICIES, PolicyName
 from ascertain.observer.staged import View
 from ascertain.observer.witness import LOST
@@ -252,6 +253,7 @@ def observe(
     progress: Progress | None = None,
     host: Host | None = None,
     plans: SharedPlan | None = None,
+    witness: Witness | None = None,
 ) -> Observed:
     """Run the experiment that settles the problem on a plant, and answer or abstain.
 
@@ -282,6 +284,9 @@ def observe(
 
     With a `risk_file` the run takes its alpha from a total risk that many runs share (`live/risk_file.py`), and is
     refused when too little is left; `total_alpha` and `risk_schedule` ("equal:N", "geometric:R") begin one.
+
+    `witness` is given the hash of the first record before that is written and before anything is sent; what it raises
+    keeps the run from beginning (`live/witnesses.py`).
 
     In a fleet (`observe_fleet`) the text of the plant is filled in by what is known of the `host`, and `plans` keeps
     the policy that is found, for all hosts.
@@ -367,6 +372,8 @@ def observe(
             note(f"the run has ended with a fault of the plant and does not go on: {begun.remark}; begin another one")
         if limit.is_over and begun.observer.verdict is None:
             begun = begun.out_of_time(limit)
+        if witness is not None and begun.commitment is not None and not dry_run:
+            witness(hash_record(START, begun.commitment))
         if background is not None and not dry_run and begun.may_fall_back:
             background.begin()
         device = None

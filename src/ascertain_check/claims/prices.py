@@ -98,6 +98,8 @@ class Proof:
     prices: list[Price]
     start: list[tuple[int, Fraction] | None]
     rows: list[Row]
+    cheapest: Fraction
+    """The least cost of an action."""
 
     def mass(self, x: Vector) -> Fraction:
         return sum((self.prices[j].cost * amount for (j, _), amount in x.items()), ZERO)
@@ -126,7 +128,7 @@ class Proof:
 
     def step(self, x: Vector) -> Fraction:
         """The least of stopping and of one more action."""
-        return min(self.stop(x), min(self.task.cost) * self.mass(x))
+        return min(self.stop(x), self.cheapest * self.mass(x))
 
     def after(self, x: Vector, action: int) -> dict[int, Vector]:
         """x_{a,y} for every reading y that a member may give, of an action that all members allow."""
@@ -205,7 +207,7 @@ def read_proof(task: Task, quotient: Quotient, value: object) -> Proof:
     start = [read_start(task, prices, entry, k) for entry, (k, _) in zip(entries, task.hypotheses, strict=True)]
     rows = read_list(data["rows"], "rows")
     read = [read_row(task, quotient, row, len(prices), len(rows), f"row {i}") for i, row in enumerate(rows)]
-    return Proof(task, quotient, prices, start, read)
+    return Proof(task, quotient, prices, start, read, min(task.cost))
 
 
 def read_price(task: Task, value: object) -> Price:

@@ -86,6 +86,15 @@ def command(
         str | None,
         typer.Option("--risk-schedule", metavar="S", help="Shares of the total: equal:N, geometric or geometric:R."),
     ] = None,
+    witness: Annotated[
+        str | None,
+        typer.Option(
+            "--witness", metavar="CMD", help="Run CMD with the hash of the first record before the first action."
+        ),
+    ] = None,
+    print_commitment: Annotated[
+        bool, typer.Option("--print-commitment", help="Print the hash of the first record before the first action.")
+    ] = False,
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE.html", help="Tell the run on a page of its own.")
     ] = None,
@@ -110,6 +119,7 @@ def command(
     from ascertain.cli.starting import restore_threads
     from ascertain.pipeline.certify import certificate_files
     from ascertain.pipeline.fleet import observe_fleet
+    from ascertain.live.witnesses import command_witness
     from ascertain.pipeline.observe import observe
     from ascertain.problem.plants import find_kind
 
@@ -127,7 +137,16 @@ def command(
     if by_person:
         asking.offer_completion(posed.question.model.readings)
     restore_threads()
+    taker = None if witness is None else command_witness(witness)
+
+    def show_commitment(digest: str) -> None:
+        if taker is not None:
+            taker(digest)
+        if print_commitment:
+            note(f"commitment {digest}")
+
     words: dict[str, Any] = {
+        "witness": show_commitment,
         "policy": policy,
         "plan_time": plan_time,
         "alpha": alpha,
