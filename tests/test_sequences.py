@@ -200,6 +200,13 @@ def test_machines_that_a_kind_is_not_for_are_refused_in_a_sentence() -> None:
         find_sequence("uio", shift_register(13))
 
 
+def test_what_cannot_be_told_apart_is_left_out_and_named() -> None:
+    found = find_sequence("incomplete", ROOT / "examples" / "valve" / "serviced.toml")
+    facts = found.facts()
+    assert facts["incomplete"]["labels"] == ["other"] and facts["incomplete"]["cores"] == [["other", "serviced"]]
+    assert found.reason == "left out: serviced" and facts["incomplete"]["most"] == 1 and found.exit_code == 0
+
+
 def test_costs_count_and_choose_the_word() -> None:
     machine = Machine(
         states=("p", "q"),

@@ -169,11 +169,9 @@ def _preset(kind: SequenceKind, task: Task, max_nodes: int) -> FoundSequence:
         one, other = (names[s] for s in found.pair)
         reason = f"no word that both allow brings the states {one!r} and {other!r} together"
     elif found.pair is not None:
-        places = np.searchsorted(asked.state, found.pair)
-        claim = obstruction_claim(asked, int(places[0]), int(places[1]))
         obstruction = find_obstruction(asked)
         assert obstruction is not None
-        reason = obstruction.sentence
+        claim, reason = obstruction_claim(asked, *obstruction.pair), obstruction.sentence
     elif sought.lower is None:
         reason = f"all {sought.nodes} uncertainties that words lead to were searched"
     words = () if sought.word is None else (sought.word,)
@@ -220,7 +218,7 @@ def _identify(kind: SequenceKind, task: Task, max_nodes: int) -> FoundSequence:
     words = list(dict.fromkeys(x.word for x in sought if x.word is not None))
     of = [[] if x.word is None else [words.index(x.word)] for x in sought]
     without = [asked.labels[h] for h, x in enumerate(sought) if x.lower is None]
-    reason = f"{_list(without)} {'has' if len(without) == 1 else 'have'} none" if without else None
+    reason = f"no UIO sequence exists for {_list(without)}" if without else None
     found = _of_words(kind, asked, sought, words, of, _join(reason, _tell_equivalent(asked)))
     return _certified(found, words_claim("identified", words, of) if words else None)
 
@@ -281,7 +279,7 @@ def _leave_out(kind: SequenceKind, task: Task) -> FoundSequence:
     found = find_identifiable(task)
     kept = restrict_labels(task, found.labels)
     settled = settle(kept)
-    left = [task.labels[k] for k in sorted({int(k) for k in task.label} - found.labels)]
+    left = found.name(frozenset(int(k) for k in task.label) - found.labels)
     reason = f"left out: {_list(left)}" if left else None
     return replace(_of_settled(kind, kept, settled), incomplete=found, stopped_by=found.stopped_by, reason=reason)
 
