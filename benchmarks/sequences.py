@@ -25,6 +25,7 @@ from ascertain.model import Machine, Model
 from ascertain.model.files import read_listed
 from ascertain.model.files.aalpy import to_aalpy
 from ascertain.pipeline.sequence import find_sequence
+from ascertain.problem.pose import pose
 from ascertain.quotients.quotient import reduce_model
 from ascertain.quotients.refinement import refine
 from ascertain.sequences.characterising import MOST_COVERED, find_characterising_set
@@ -91,7 +92,7 @@ def main() -> None:
     print("| Cerny's machine | bounds | seconds |\n|---|---|---|")
     for n in (8, 12, 16, 32, 64, 128):
         began = time.process_time()
-        found = find_sequence("synchronizing", cerny(n))
+        found = find_sequence("synchronizing", pose(cerny(n)))
         print(f"| {n} states, (n - 1)^2 = {(n - 1) ** 2} | {found.lower} .. {found.upper} | ", end="")
         print(f"{time.process_time() - began:.2f} |")
     if options.models is not None:

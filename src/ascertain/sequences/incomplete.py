@@ -137,6 +137,8 @@ def _settle(task: Task, labels: Labels) -> Fraction | Labels:
         case Unsolvable(members=left):
             names = sorted(labels)
             return frozenset(names[k] for k, _ in left)
+        case Bounded(why="interrupt"):
+            raise KeyboardInterrupt
         case Bounded():
             raise OutOfTime("the time limit of the search")
 
