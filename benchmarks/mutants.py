@@ -74,6 +74,7 @@ TESTS = {
     "within_risk.py": (*LAWS, "tests/test_check_policy.py"),
     **dict.fromkeys(("openings.py", "prices.py"), PRICES),
     "followed.py": (*LAWS, "tests/test_followed.py"),
+    "words.py": ("tests/test_sequences.py::test_a_claim_of_words_is_verified_exactly_if_the_definition_holds",),
 }
 """The tests that are about a file, by its name; all of them for a file that is not listed."""
 Case: TypeAlias = tuple[bytes, bytes, str]

@@ -61,6 +61,8 @@ from ascertain.pipeline.learn import Learned as Learned
 from ascertain.pipeline.fingerprint import fingerprint as fingerprint
 from ascertain.pipeline.fingerprint import Fingerprinted as Fingerprinted
 from ascertain.pipeline.fingerprint import explain_transcript as explain_transcript
+from ascertain.pipeline.sequence import find_sequence as find_sequence
+from ascertain.pipeline.found_sequence import FoundSequence as FoundSequence
 from ascertain.pipeline.identify import identify as identify
 from ascertain.pipeline.identify import Identified as Identified
 from ascertain.problem.hosts import Host as Host
@@ -99,6 +101,15 @@ from ascertain.bounds.information import bound_by_information as bound_by_inform
 from ascertain.bounds.program import bound_by_program as bound_by_program
 from ascertain.planning.two_sided import bound_both_sides as bound_both_sides
 from ascertain.planning.two_sided import TwoSidedBounds as TwoSidedBounds
+
+# words and trees that identify states
+from ascertain.sequences.preset import find_preset_word as find_preset_word
+from ascertain.sequences.unique import find_unique_words as find_unique_words
+from ascertain.sequences.characterising import find_characterising_set as find_characterising_set
+from ascertain.sequences.characterising import find_harmonised_identifiers as find_harmonised_identifiers
+from ascertain.sequences.separating_tree import grow_separating_tree as grow_separating_tree
+from ascertain.sequences.separating_tree import SeparatingTree as SeparatingTree
+from ascertain.sequences.incomplete import find_identifiable as find_identifiable
 
 # what to do
 from ascertain.policy.automaton import Automaton as Automaton

@@ -88,7 +88,7 @@ class FoundSequence(Shown):
 
     def facts(self) -> dict[str, Any]:
         """The result as plain data, which is what `sequence --json` prints."""
-        labels, sets, tree = self.task.labels, self.incomplete, self.tree
+        sets, tree = self.incomplete, self.tree
         return {
             "kind": self.kind,
             "status": self.status,
@@ -104,10 +104,10 @@ class FoundSequence(Shown):
             "incomplete": None
             if sets is None
             else {
-                "labels": [labels[k] for k in sorted(sets.labels)],
+                "labels": sets.name(sets.labels),
                 "most": sets.most,
                 "cheapest": sets.is_cheapest,
-                "cores": [[labels[k] for k in sorted(core)] for core in sets.cores],
+                "cores": [sets.name(core) for core in sets.cores],
             },
             "certificate": None if self.verdict is None else str(self.verdict),
         }

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from fractions import Fraction
+from math import inf
 from pathlib import Path
 from typing import Any, get_args
 
@@ -25,7 +26,7 @@ from ascertain.pipeline.certify import certify
 from ascertain.pipeline.found_sequence import FoundSequence, SequenceKind, Status
 from ascertain.pipeline.settle import Settled, settle
 from ascertain.problem.pose import pose
-from ascertain.problem.problem import Problem, read_any_problem
+from ascertain.problem.problem import Problem, find_question, read_any_problem
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.quotients.quotient import reduce_model
 from ascertain.quotients.refinement import refine
@@ -43,10 +44,13 @@ from ascertain.task.task import Task, check_task
 
 __all__ = ["FoundSequence", "SequenceKind", "find_sequence"]  # what the verb needs comes from here
 
+MOST_REPLAYED = 10_000_000
+"""Pairs of hypotheses times words that are certified: the checker takes some seconds."""
+
 
 def find_sequence(
     kind: SequenceKind | str,
-    question: Model | Task | Problem | str | Path,
+    question: Task | Problem | str | Path,
     *,
     actions: Sequence[str] | None = None,
     cost: Mapping[str, Number] | None = None,
@@ -57,10 +61,10 @@ def find_sequence(
     """Find a distinguishing, homing or synchronizing sequence, UIOs, W, identifiers, a splitting tree, or the best
     incomplete identification of a machine without noise.
 
-    `question` is a machine, whose states are all possible, or a problem (a task, or the file of either), whose
-    hypotheses, actions, costs and forbidden states count; its labels count for "incomplete" alone. `actions` keeps
-    these only, and `cost` has the costs of those that do not cost 1. `time_limit` is in seconds, and `max_nodes` limits
-    what a search over sets of states keeps. `progress` is told of the search for a policy.
+    `question` is a task or a problem, whose hypotheses, actions, costs and forbidden states count (and its labels for
+    "incomplete" alone), or the file of a problem, or that of a machine, whose states are all possible; of such a file
+    `actions` keeps these only, and `cost` has the costs of those that do not cost 1. `time_limit` is in seconds, and
+    `max_nodes` limits what a search over sets of states keeps. `progress` is told of the search for a policy.
     """
     kinds = get_args(SequenceKind)
     most = MOST_NODES if max_nodes is None else max_nodes
@@ -95,19 +99,17 @@ def _within(time_limit: float | None) -> AbstractContextManager[None]:
 
 
 def _pose(
-    question: Model | Task | Problem | str | Path, actions: Sequence[str] | None, cost: Mapping[str, Number] | None
+    question: Task | Problem | str | Path, actions: Sequence[str] | None, cost: Mapping[str, Number] | None
 ) -> Task:
-    """The problem's task, or the one in which a machine may be in any of its states."""
+    """The problem's task, or the one in which the machine of a file may be in any of its states."""
     if isinstance(question, str | Path):
         try:
-            question = read_listed(question)
+            return pose(read_listed(question), actions=actions, cost=cost)
         except NotAModel as problem:
             question = read_any_problem(question, problem.text)
-    if isinstance(question, Model):
-        return pose(question, actions=actions, cost=cost)
     if actions is not None or cost:
-        raise TaskError("--actions and --cost are for a model; a problem says its actions and costs itself")
-    return question.task if isinstance(question, Problem) else check_task(question)
+        raise TaskError("--actions and --cost are for the file of a model; a problem says its actions and costs itself")
+    return check_task(find_question(question, lambda problem: problem.task)[0])
 
 
 def _by_state(task: Task, about: About) -> Task:
@@ -122,7 +124,8 @@ def _by_state(task: Task, about: About) -> Task:
 
 
 def _certified(found: FoundSequence, claim: dict[str, Any] | None) -> FoundSequence:
-    if claim is None:
+    """The result with the certificate of a claim; without, where there is none or the checker would take minutes."""
+    if claim is None or found.task.num_hypotheses**2 * len(claim.get("words", ())) > MOST_REPLAYED:
         return found
     certificate, verdict = certify(found.task, [claim])
     return replace(found, certificate=certificate, verdict=verdict)
@@ -130,7 +133,7 @@ def _certified(found: FoundSequence, claim: dict[str, Any] | None) -> FoundSeque
 
 def _adapt(kind: SequenceKind, task: Task, time_limit: float | None, progress: SearchProgress | None) -> FoundSequence:
     asked = _by_state(task, "start" if kind == "adaptive-distinguishing" else "current")
-    return _of_settled(kind, asked, settle(asked, time_limit=time_limit, progress=progress))
+    return _of_settled(kind, asked, settle(asked, time_limit=time_limit, progress=progress, prove="when solved"))
 
 
 def _of_settled(kind: SequenceKind, task: Task, settled: Settled) -> FoundSequence:
@@ -169,11 +172,9 @@ def _preset(kind: SequenceKind, task: Task, max_nodes: int) -> FoundSequence:
         one, other = (names[s] for s in found.pair)
         reason = f"no word that both allow brings the states {one!r} and {other!r} together"
     elif found.pair is not None:
-        places = np.searchsorted(asked.state, found.pair)
-        claim = obstruction_claim(asked, int(places[0]), int(places[1]))
         obstruction = find_obstruction(asked)
         assert obstruction is not None
-        reason = obstruction.sentence
+        claim, reason = obstruction_claim(asked, *obstruction.pair), obstruction.sentence
     elif sought.lower is None:
         reason = f"all {sought.nodes} uncertainties that words lead to were searched"
     words = () if sought.word is None else (sought.word,)
@@ -220,7 +221,7 @@ def _identify(kind: SequenceKind, task: Task, max_nodes: int) -> FoundSequence:
     words = list(dict.fromkeys(x.word for x in sought if x.word is not None))
     of = [[] if x.word is None else [words.index(x.word)] for x in sought]
     without = [asked.labels[h] for h, x in enumerate(sought) if x.lower is None]
-    reason = f"{_list(without)} {'has' if len(without) == 1 else 'have'} none" if without else None
+    reason = f"no UIO sequence exists for {_list(without)}" if without else None
     found = _of_words(kind, asked, sought, words, of, _join(reason, _tell_equivalent(asked)))
     return _certified(found, words_claim("identified", words, of) if words else None)
 
@@ -280,8 +281,9 @@ def _complete(kind: SequenceKind, task: Task) -> tuple[Task, Model]:
 def _leave_out(kind: SequenceKind, task: Task) -> FoundSequence:
     found = find_identifiable(task)
     kept = restrict_labels(task, found.labels)
-    settled = settle(kept)
-    left = [task.labels[k] for k in sorted({int(k) for k in task.label} - found.labels)]
+    with limited(lambda: inf, "no limit"):  # what was solved in time is solved once more, for its proof
+        settled = settle(kept)
+    left = found.name(frozenset(int(k) for k in task.label) - found.labels)
     reason = f"left out: {_list(left)}" if left else None
     return replace(_of_settled(kind, kept, settled), incomplete=found, stopped_by=found.stopped_by, reason=reason)
 

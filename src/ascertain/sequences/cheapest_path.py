@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Hashable, Iterable
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar, final
 
 from ascertain.interruption import OutOfTime, look_up
 from ascertain.types import Action
 
-Node = TypeVar("Node", bound=Hashable)
+Node = TypeVar("Node", bound=tuple[int, ...])
 Word: TypeAlias = tuple[Action, ...]
 """Actions, one after another."""
 
 MOST_NODES = 200_000
-"""Nodes that a search may keep: some hundred megabytes, and a minute or less."""
+"""Nodes that a search may keep: about a minute, on small machines."""
+MOST_BYTES = 2**29
+"""What they may take together: on large machines a node is a thousand sets of a thousand states."""
 
 
 @final
@@ -54,7 +57,7 @@ def find_cheapest(
     heap: list[tuple[int, int, Node]] = [(0, 0, start)]
     came: dict[Node, tuple[int, Node, Action]] = {start: (0, start, -1)}
     done: set[Node] = set()
-    least, stopped = 0, None
+    least, held, stopped = 0, 0, None
     try:
         while heap:
             look_up()
@@ -68,10 +71,12 @@ def find_cheapest(
                 return Sought(_retrace(came, node), least, least, len(came))
             for a, after in expand(node):
                 total = least + cost[a]
+                if after not in came:
+                    held += sum(map(sys.getsizeof, after))
                 if after not in came or total < came[after][0]:
                     came[after] = (total, node, a)
                     heapq.heappush(heap, (total, len(came), after))
-            if len(came) > max_nodes:
+            if len(came) > max_nodes or held > MOST_BYTES:
                 stopped = "nodes"
                 break
         else:

@@ -39,6 +39,8 @@ MOST_TRIED = 1_000
 class Incomplete:
     """The best set that was found, and what is known of better ones."""
 
+    names: tuple[str, ...]
+    """Of the labels, by number."""
     labels: Labels
     """An identifiable set."""
     most: int
@@ -52,6 +54,10 @@ class Incomplete:
     stopped_by: str | None = None
     """The limit that was met: "time" or "sets"."""
 
+    def name(self, labels: Labels) -> list[str]:
+        """The names of some labels."""
+        return [self.names[k] for k in sorted(labels)]
+
 
 def find_identifiable(task: Task) -> Incomplete:
     """The largest set of labels of a task about the start that an experiment tells apart, and then the cheapest.
@@ -64,7 +70,7 @@ def find_identifiable(task: Task) -> Incomplete:
             "change on the way: ask about the start"
         )
     everything = frozenset(int(k) for k in task.label)
-    best = Incomplete(frozenset({min(everything)}), len(everything), Fraction(0), False, ())
+    best = Incomplete(task.labels, frozenset({min(everything)}), len(everything), Fraction(0), False, ())
     cores: list[Labels] = []
     tried: set[Labels] = set()
     dropped, stopped = 0, None
@@ -131,6 +137,8 @@ def _settle(task: Task, labels: Labels) -> Fraction | Labels:
         case Unsolvable(members=left):
             names = sorted(labels)
             return frozenset(names[k] for k, _ in left)
+        case Bounded(why="interrupt"):
+            raise KeyboardInterrupt
         case Bounded():
             raise OutOfTime("the time limit of the search")
 

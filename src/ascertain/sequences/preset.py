@@ -27,6 +27,7 @@ from typing import Literal, TypeAlias, final
 
 import numpy as np
 
+from ascertain.interruption import look_up
 from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.model import Model
 from ascertain.quotients.separation import PairDistances, measure_pairs
@@ -105,6 +106,7 @@ def _settle_greedily(sets: Subsets, matrix: LongArray, distances: PairDistances)
     """Settle the nearest pair of a block, by a cheapest word for it, until every block is a single state."""
     blocks, word = [sets.everything()], list[Action]()
     while True:
+        look_up()
         best: tuple[int, int, int] | None = None
         for block in blocks:
             here = np.array(members(block))

@@ -15,8 +15,8 @@ from ascertain.quotients.separation import list_reachable, successors_within
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Action
 
-MOST_ELEMENTS = 5_000
-"""Elements that sets are made of: beyond, one step of one set takes a thousandth of a second."""
+MOST_ELEMENTS = 3_000
+"""Elements that sets are made of: their pairs take a quarter of a gigabyte."""
 
 
 @final

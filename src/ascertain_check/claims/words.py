@@ -33,7 +33,9 @@ def check_words(task: Task, claim: Object) -> str:
     if shows not in ("separated", "identified", "homed", "synchronized"):
         raise Malformed(f"shows: {quote(shows)} is not known")
     ending = shows in ("homed", "synchronized")
-    data = read_object(claim, "claim shows words" if ending else "claim shows words of", f"the claim that {shows}")
+    data = read_object(
+        claim, "claim shows words" if ending else "claim shows words of", f"the claim 'words' that shows {shows}"
+    )
     words = [
         [read_index(a, task.num_actions, "an action") for a in read_list(word, "a word")]
         for word in read_list(data["words"], "words", 1 if ending else None)

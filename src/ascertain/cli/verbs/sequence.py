@@ -91,7 +91,9 @@ def _print(found: FoundSequence, model: Path) -> None:
         told = f"{len(found.incomplete.labels)} labels can be told apart (at most {found.incomplete.most}): "
         print_line(told + shorten(facts["incomplete"]["labels"]))
     if found.of is not None:
-        rows = [(state, ", ".join(_spell(found.words[k]) for k in places)) for state, places in found.of.items()]
+        rows = [
+            (state, ", ".join(_spell(found.words[k]) for k in places) or "none") for state, places in found.of.items()
+        ]
         print_table("words of each state", rows[:SHOWN], ("state", "words"))
     else:
         for word in found.words[:SHOWN]:
