@@ -523,6 +523,8 @@ def _look(observer: AbstractObserver, heard: Heard | None) -> Moment:
     if heard is None:
         return Moment(None, observer.view)
     faults = tuple(str(fault) for fault in heard.faults)
+    if heard.outcome == "cut short" and isinstance(observer.verdict, Abstained):
+        return Moment(observer.verdict.reason, observer.view)
     if heard.outcome in ("failure", "cut short"):
         return Moment(f"the plant: {faults[0]}", observer.view, faults)
     model, last = observer.settings.model, observer.transcript[-1]

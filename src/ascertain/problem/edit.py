@@ -57,13 +57,14 @@ def find_line(text: str, sentence: str) -> int | None:
     if found := re.search(r"\bline (\d+)", sentence):
         return int(found[1])
     named = _NAMED.search(re.sub(r"^[^\[]*?\.toml: ", "", sentence))
-    if named is None:
-        return None
-    lines, section, key = text.splitlines(), named[1], named[2] or named[3]
-    begin, end = _find_section(lines, section) if section else (0, len(lines))
-    if section and not begin:
-        return None
-    return next((n + 1 for n in range(begin, end) if _key_of(lines[n]) == key), begin or None)
+    lines, section = text.splitlines(), "" if named is None else named[1] or named[3]
+    begin, end = _find_section(lines, section) if section else (0, 0)
+    where = range(begin, end) if begin else range(len(lines))
+    words = [a or b for a, b in re.findall(r"'([^']+)'|\b([a-z_]+):", sentence)]
+    for key in [*([named[2] or named[3]] if named else []), *words]:
+        if found_at := next((n + 1 for n in where if _key_of(lines[n]) == key), None):
+            return found_at
+    return begin or None
 
 
 def named_files(text: str) -> list[str]:

@@ -80,6 +80,8 @@ class Job:
         self._process: Process | None = None
         self._workers, self._hear, self._dead = workers, hear, False
         self._unsent: list[Event] = [work]
+        self.is_recorded = False
+        """Whether a run has come to its end, and only files about it are still written."""
         self.task = asyncio.create_task(self._run())
 
     @property
@@ -102,7 +104,8 @@ class Job:
         self.stop()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self.task), GRACE)
-        self.kill()
+        if not self.is_recorded:
+            self.kill()
 
     def kill(self) -> None:
         """End the process at once."""
@@ -122,6 +125,7 @@ class Job:
                 self.kill()
             while text := await process.stdout.readline():
                 last = json.loads(text)
+                self.is_recorded |= last["event"] == "over"
                 self._hear(last)
                 if last["event"] in ("done", "refused"):
                     break

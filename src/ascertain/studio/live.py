@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from typing import Any
-from urllib.parse import quote
 
 from nicegui import ui
 
@@ -30,9 +29,9 @@ def show_run(studio: Studio) -> dict[str, Any]:
     setup = ui.refreshable(_show_setup)
     now = ui.refreshable(_show_now)
     known = ui.refreshable(_show_known)
-    setup(studio)
     now(studio)
     known(studio)
+    setup(studio)
     drawn: list[Any] = [None]
 
     def draw() -> None:
@@ -99,7 +98,7 @@ def _show_now(studio: Studio) -> None:
     elif live.is_over:
         notice("bad", live.sentence)
         if live.phase == "broken":
-            paragraph("It is listed above under the runs that have not ended, and can be gone on with.")
+            paragraph("It is listed below under the runs that have not ended, and can be gone on with.")
     elif live.phase == "asking":
         _show_question(studio, live)
     elif live.phase == "proposed":
@@ -146,7 +145,7 @@ def _show_question(studio: Studio, live: Live) -> None:
 def escape_reading(reading: str) -> str:
     """A reading as a person would type it: one that begins with a mark, or is empty, is escaped."""
     plain = reading == reading.strip() and reading[:1] not in ("?", "!", "~", "")
-    return reading if plain else quote(reading, safe="") or "%"
+    return reading if plain else "".join(f"%{byte:02X}" for byte in reading.encode()) or "%"
 
 
 def _show_end(live: Live) -> None:
@@ -164,7 +163,10 @@ def _show_end(live: Live) -> None:
     rows += [("it began as (simulated)", facts["truth"])] if "truth" in facts else []
     if facts.get("right") is not None:
         rows.append(("the answer is right (simulated)", "yes" if facts["right"] else "NO"))
-    rows += [("certificate", facts["certificate"] or "none: only an answer is certified"), ("journal", live.journal)]
+    rows += [
+        ("certificate", facts["certificate"] or "none yet; only an answer is certified"),
+        ("journal", live.journal),
+    ]
     table(rows)
     downloads(live.out, live.result["files"])
 

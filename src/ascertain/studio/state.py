@@ -296,9 +296,13 @@ class Studio:
                 live.phase = "deciding"
             case "note":
                 live.notes.append(event["said"])
-            case "done":
-                live.result, live.phase = event["result"], "ended"
+            case "over":
+                live.result, live.phase = {"facts": event["facts"], "files": []}, "ended"
                 self._note_end(live)
+            case "done":
+                live.result = event["result"]
+            case _ if live.phase == "ended":  # what could be written about it could not
+                live.notes.append(str(event["sentence"]))
             case "lost":
                 live.phase = "broken"
                 live.sentence = "The process of the run was ended. The journal holds what was done."

@@ -189,7 +189,7 @@ def run(
     line: Line, path: str, plant: str, journal: str, resume: bool, each: bool, out: str, timeout: float
 ) -> dict[str, Any]:
     """A run on a plant; each action is proposed, each step is told."""
-    posed, line.each, line.interrupts = read_any_problem(path), each, False
+    posed, line.each = read_any_problem(path), each
     stem = Path(journal).stem
     bounded = bound_cheaply(posed, posed.question.alpha)
     line.say("bound", value=None if bounded.value is None else str(bounded.value), meaning=bounded.meaning)
@@ -213,8 +213,6 @@ def run(
         plant,
         journal=journal,
         resume=resume,
-        certificate=Path(out) / f"{stem}.json",
-        report=Path(out) / f"{stem}.html" if find_spec("matplotlib") else None,
         timeout=timeout,
         propose=propose,
         stopped=lambda: line.stopped,
@@ -222,8 +220,11 @@ def run(
         watch=lambda moment: line.say("step", last=moment.last, faults=moment.faults, view=_view(moment)),
         note=lambda said: line.say("note", said=said),
     )
+    line.say("over", facts=observed.facts())  # and what can be written about it
+    page = Path(out) / f"{stem}.html" if find_spec("matplotlib") else None
+    written = observe(posed, journal=journal, resume=True, certificate=Path(out) / f"{stem}.json", report=page)
     files = sorted(file.name for file in Path(out).iterdir())
-    return {"facts": observed.facts(), "proved": [], "files": files}
+    return {"facts": {**observed.facts(), "certificate": written.certificate}, "files": files}
 
 
 def _view(moment: Moment | Any) -> dict[str, Any]:
@@ -271,8 +272,9 @@ def main() -> None:
     if not asked:
         return
     job = json.loads(asked)
-    threading.Thread(target=line.listen, daemon=True).start()
+    line.interrupts = job["job"] != "run"
     try:
+        threading.Thread(target=line.listen, daemon=True).start()
         line.say("done", result=JOBS[job.pop("job")](line, **job))
     except AscertainError as reason:
         line.say("refused", sentence=str(reason), code=reason.exit_code)

@@ -1,0 +1,82 @@
+"""The page in tests: served by the program itself, or drawn for a simulated user."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import ROOT
+
+PATIENCE = 600
+"""Tenths of a second that something may take on a busy machine; nothing waits longer than it must."""
+
+
+def make_folder(place: Path) -> Path:
+    """A folder to work in: the valve train, and a lamp with noise."""
+    for file in ("leak.toml", "serviced.toml", "valve.dot"):
+        shutil.copy(ROOT / "examples" / "valve" / file, place / file)
+    shutil.copy(ROOT / "examples" / "plants" / "lamp.toml", place / "lamp.toml")
+    return place
+
+
+@contextmanager
+def served(folder: Path, *words: str) -> Iterator[str]:
+    """The address of a page that serves this folder."""
+    command = [sys.executable, "-m", "ascertain", "studio", "--json", *words]
+    environment = {key: value for key, value in os.environ.items() if key != "NICEGUI_USER_SIMULATION"}
+    environment.pop("PYTEST_CURRENT_TEST", None)  # NiceGUI behaves differently where it believes to be tested
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            assert process.stdout is not None
+            lines: list[str] = []
+            for line in process.stdout:
+                lines.append(line)
+                if line == "}\n":
+                    break
+            yield json.loads("".join(lines))["url"]
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+
+
+def simulate(folder: Path, scenario: Callable[[Any, Any], Awaitable[None]], problem: str = "leak.toml") -> None:
+    """Play a scenario with NiceGUI's simulated user on the page of a folder."""
+    from nicegui.testing import user_simulation
+
+    from ascertain.studio.folder import Folder
+    from ascertain.studio.jobs import Workers
+    from ascertain.studio.page import show_page
+    from ascertain.studio.state import Studio
+
+    async def play() -> None:
+        studio = Studio(Folder(folder), problem, Workers(warm=False))
+
+        def root() -> None:
+            show_page(studio)
+
+        try:
+            async with user_simulation(root) as user:
+                await studio.begin()
+                await user.open("/")
+                await scenario(user, studio)
+        finally:
+            await studio.close()
+
+    asyncio.run(play())
+
+
+async def until(ready: Callable[[], Any]) -> Any:
+    """Wait until that is so."""
+    for _ in range(PATIENCE):
+        if found := ready():
+            return found
+        await asyncio.sleep(0.1)
+    raise AssertionError("it did not come to that")

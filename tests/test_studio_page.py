@@ -1,0 +1,232 @@
+"""The page with NiceGUI's simulated user: what each tab does, and that nothing of a run is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from ascertain.cli.main import build
+from ascertain.pipeline.journal import read_journal
+from tests.studios import make_folder, simulate, until
+
+pytest.importorskip("nicegui", reason="the extra studio is not installed")
+
+from nicegui import ui
+
+# NiceGUI's simulation reads coroutines that it does not wait for, and its dependencies warn of one another.
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+def press(user: Any, name: str) -> None:
+    user.find(kind=ui.button, content=name).click()
+
+
+def value(user: Any, marker: str) -> Any:
+    return min(user.find(marker=marker).elements, key=lambda element: element.id)
+
+
+def test_a_question_is_read_edited_and_saved(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path)
+    text = (folder / "leak.toml").read_text()
+
+    async def scenario(user: Any, studio: Any) -> None:
+        await until(lambda: studio.look.found)
+        await user.should_see("Any two hypotheses with different answers can be told apart", retries=50)
+        assert "tight-low" in studio.look.found["flowchart"].replace("#45;", "-")
+        # an error is told at its line
+        studio.edit(text.replace("wait = 10", "wayt = 10"))
+        await until(lambda: studio.look.sentence)
+        assert studio.look.line == 11
+        await user.should_see("Line 11: leak.toml", retries=50)
+        studio.drop()
+        # a price in the form is a price in the text
+        await until(lambda: studio.look.found)
+        await user.should_see(marker="price-wait", retries=50)
+        box = value(user, "price-wait")
+        box.value = "7/2"
+        user.find(marker="price-wait").trigger("change")
+        assert 'wait = "7/2"' in studio.text and studio.is_edited
+        await until(lambda: studio.look.found and dict(studio.look.found["prices"])["wait"] == "7/2")
+        # forbidden actions too
+        await asyncio.sleep(0.5)
+        value(user, "allow-light").value = False
+        assert 'actions = ["vent", "fill", "wait", "gauge"]' in studio.text
+        user.find(marker="save").click()
+        assert 'wait = "7/2"' in (folder / "leak.toml").read_text() and not studio.is_edited
+        # what cannot be answered
+        studio.choose("serviced.toml")
+        await until(lambda: studio.look.found and studio.look.found["facts"]["obstructed"])
+        await user.should_see("No experiment can answer it", retries=50)
+        await user.should_see("The finest question", retries=50)
+
+    simulate(folder, scenario)
+
+
+def test_an_experiment_comes_with_the_files_of_the_command_line(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path)
+
+    async def scenario(user: Any, studio: Any) -> None:
+        user.find("Experiment").click()
+        user.find(marker="solve").click()
+        await until(lambda: studio.search and studio.search.is_over)
+        await user.should_see("The cheapest experiment costs 24 in the worst case", retries=50)
+        await user.should_see("no policy settles the question for less than 24")
+        written = {file.name: file.read_bytes() for file in studio.search.out.iterdir()}
+        place = tmp_path / "cli"
+        place.mkdir()
+        words = ["solve", str(folder / "leak.toml"), "--certificate", str(place / "leak-proof.json"), "--json"]
+        done = [
+            CliRunner().invoke(build(), [*words, "--draw", str(place / f"leak{s}")]) for s in (".html", ".svg", ".dot")
+        ]
+        for file in place.iterdir():
+            assert written[file.name] == file.read_bytes(), file.name
+        page, cli = json.loads(written["leak-solve.json"]), json.loads(done[0].stdout)
+        assert {**page, "stats": 0} == {**cli, "stats": 0}
+        await user.should_see(marker="search-tree")
+        value(user, "search-tree").value = "leak2"
+        await user.should_see("1 found", retries=20)
+
+    simulate(folder, scenario)
+
+
+def test_under_noise_both_sides_are_shown_and_a_search_can_be_stopped(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path)
+    text = (folder / "lamp.toml").read_text().replace('alpha = "1/1000000"', 'alpha = "1/1000"\nbeta = "1/100"')
+    (folder / "lamp.toml").write_text(text)
+
+    async def scenario(user: Any, studio: Any) -> None:
+        user.find("Experiment").click()
+        user.find(marker="solve").click()
+        await until(lambda: studio.search and studio.search.is_over)
+        assert studio.search.found["verb"] == "bounds", studio.search.sentence
+        await user.should_see("Expected cost in the worst case: at least", retries=50)
+        assert {"lamp-policy.json", "lamp-proof.json"} <= set(studio.search.found["files"])
+        studio.solve()
+        studio.search.job.stop()
+        await until(lambda: studio.search.is_over)
+
+    simulate(folder, scenario, "lamp.toml")
+
+
+def test_a_run_by_hand_outlives_a_reload_a_second_window_and_a_restart(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path)
+    left: list[str] = []
+
+    async def first(user: Any, studio: Any) -> None:
+        user.find("Run").click()
+        value(user, "kind").value = "manual"
+        user.find(marker="start").click()
+        await until(lambda: studio.live and studio.live.phase == "asking")
+        await user.should_see("Do this now: vent", retries=50)
+        await user.should_see("Why: the plan asks for it")
+        press(user, "vented")
+        await until(lambda: studio.live.phase == "asking" and studio.live.proposal["action"] == "wait")
+        await user.open("/")  # a reload, and the same in another window
+        await user.should_see("Do this now: wait", retries=50)
+        left.append(studio.live.journal)
+
+    async def second(user: Any, studio: Any) -> None:
+        assert studio.list_open() == left
+        user.find("Run").click()
+        await user.should_see(left[0], retries=20)
+        press(user, "Go on")
+        # Nobody knows whether the action under way was done, so a person is asked about it again.
+        for reading in ("waited", "high", "waited", "low"):
+            await until(lambda: studio.live and studio.live.phase == "asking")
+            assert reading in studio.live.proposal["readings"] or reading == "waited"
+            studio.read(reading)
+        await until(lambda: studio.live.phase == "ended" and studio.live.job.is_over)
+        assert studio.live.result["facts"]["verdict"] in ("certified", "abstained")
+        assert studio.list_open() == []
+
+    simulate(folder, first)
+    simulate(folder, second)
+    told = read_journal(folder / left[0])
+    assert [step.action for step in told.steps][:2] == ["vent", "wait"] and told.verdict is not None
+
+
+def test_each_action_is_approved_once_a_pause_holds_and_a_simulation_says_so(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path)
+
+    async def scenario(user: Any, studio: Any) -> None:
+        user.find("Run").click()
+        value(user, "each").value = True
+        user.find(marker="start").click()
+        await until(lambda: studio.live and studio.live.phase == "proposed")
+        await user.should_see("SIMULATION: no plant is asked", retries=20)
+        studio.approve(7)  # of another proposal
+        await asyncio.sleep(0.5)
+        assert studio.live.phase == "proposed" and len(studio.live.steps) == 1
+        await user.should_see(marker="approve", retries=50)
+        user.find(marker="approve").click()
+        user.find(marker="approve").click()  # a second press is of the same proposal
+        await until(lambda: studio.live.phase == "proposed" and len(studio.live.steps) == 2)
+        await asyncio.sleep(0.5)
+        assert len(studio.live.steps) == 2
+        user.find(marker="pause").click()
+        studio.ask_each(False)
+        await asyncio.sleep(0.5)
+        assert len(studio.live.steps) == 2
+        await user.should_see("Paused. Nothing is sent until you press Go on.", retries=50)
+        user.find(marker="unpause").click()
+        await until(lambda: studio.live.phase == "ended" and studio.live.job.is_over)
+        facts = studio.live.result["facts"]
+        assert (facts["verdict"], facts["right"], facts["certificate"]) == ("certified", True, "VERIFIED")
+        await user.should_see("the answer is right (simulated)", retries=50)
+        # and it can be replayed, and checked
+        user.find("Replay").click()
+        press(user, "List again") if any("List again" in str(b.text) for b in user.find(ui.button).elements) else None
+        heard = await studio.workers.ask(
+            {"job": "retell", "journal": str(folder / studio.live.journal), "path": str(folder / "leak.toml")}
+        )
+        assert len(heard["result"]["views"]) == len(heard["result"]["steps"]) == facts["actions"]
+
+    simulate(folder, scenario)
+
+
+def test_an_abort_is_honoured_at_once_and_recorded(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path)
+
+    async def scenario(user: Any, studio: Any) -> None:
+        studio.start_run("manual:", each=False)
+        await until(lambda: studio.live.phase == "asking")
+        await studio.abort()
+        await until(lambda: studio.live.is_over)
+        assert studio.live.result["facts"]["reason"] == "a person has stopped the run"
+        assert studio.list_open() == []
+        await user.should_see("No answer: a person has stopped the run", retries=50)
+        # a process that does not listen is ended, and its run is left open
+        studio.start_run("manual:", each=False)
+        await until(lambda: studio.live.phase == "asking")
+        studio.live.job.kill()
+        await until(lambda: studio.live.phase == "broken")
+        await user.should_see("Nobody knows whether 'vent' was carried out", retries=50)
+        journal, studio.live = studio.live.journal, None
+        assert studio.list_open() == [journal]
+
+    simulate(folder, scenario)
+
+
+def test_names_are_text_and_never_markup(tmp_path: Path) -> None:
+    hostile = "<img src=x onerror=alert(1)>"
+    rows = f"""["{hostile}", "{hostile}", "{hostile}", "b"], ["b", "{hostile}", "c", "b"]"""
+    (tmp_path / "hostile.toml").write_text(f"[model]\ntransitions = [{rows}]\n")
+
+    async def scenario(user: Any, studio: Any) -> None:
+        await until(lambda: studio.look.found or studio.look.sentence)
+        assert studio.look.found, studio.look.sentence
+        studio.solve()
+        await until(lambda: studio.search.is_over)
+        studio.start_run("simulated:1", each=False)
+        await until(lambda: studio.live.phase == "ended" and studio.live.job.is_over)
+        await user.open("/")
+        drawn = [element for element in user.client.elements.values() if isinstance(element, ui.html)]
+        assert drawn and not any("<img" in element.content for element in drawn)
+        assert any("&lt;img" in element.content for element in drawn)
+
+    simulate(tmp_path, scenario, "hostile.toml")
