@@ -42,6 +42,7 @@ from ascertain_check.forms import Form, carry, evaluate, express, find_form, ran
 from ascertain_check.plant_task import PlantTask
 from ascertain_check.reading import Object, quote, read_index, read_list, read_map, read_object, read_text
 from ascertain_check.verdicts import Malformed, Refuted
+from ascertain_check.work import KEEP, spend
 
 Node: TypeAlias = dict[int, int] | int | None
 """The node after each reading; or an answer; or None, an abstention."""
@@ -169,6 +170,7 @@ def walk_level(level: int, down: int, cap: int, nominal: int) -> Test:
     number, order = {(level, 0): 0}, [(level, 0)]
     test: Test = []
     for evidence, taken in order:  # grows while it is walked
+        spend(3 * KEEP)
         if evidence > level or evidence <= -down:
             test.append(nominal if evidence > level else 1 - nominal)
         elif taken == cap:
@@ -187,6 +189,7 @@ def walk_level(level: int, down: int, cap: int, nominal: int) -> Test:
 
 def find_action(task: PlantTask, value: object) -> int:
     name = read_text(value, "an action")
+    spend(1 + len(task.names) // 4)
     if name not in task.names or task.names.index(name) not in task.actions:
         raise Malformed(f"{quote(name)} is no action of the task")
     return task.names.index(name)
@@ -226,6 +229,7 @@ def run_test(test: Test, flip: Fraction, bit: int) -> tuple[Fraction, Fraction, 
     said: list[tuple[Fraction, Fraction, Fraction]] = [(ZERO, ZERO, ZERO)] * len(test)
     for v in reversed(range(len(test))):
         node = test[v]
+        spend(KEEP)
         if isinstance(node, dict):
             zero, one, readings = ZERO, ZERO, ONE
             for y, child in node.items():
@@ -242,6 +246,7 @@ def find_chances(task: PlantTask, policy: BitPolicy) -> dict[Visit, tuple[Chance
     ran = [[run_test(test, task.flip, bit) for bit in (0, 1)] for test in policy.tests]
     found: dict[Visit, tuple[Chances, Chances]] = {}
     for visit in policy.visits:
+        spend(5 * KEEP)
         both: list[Chances] = []
         for bit, (zero, one, readings) in enumerate(ran[visit.test]):
             right, wrong = (one, zero) if bit else (zero, one)
@@ -258,6 +263,7 @@ def measure(task: PlantTask, policy: BitPolicy) -> Triple:
     both = [chances[visit] for visit in policy.visits]
     none = cost = ZERO
     for pair in reversed(both):
+        spend(4 * KEEP)
         none = up(max(c.none + c.go * none for c in pair))
         cost = up(max(c.cost + c.go * cost for c in pair))
     if policy.visits[0].nominal is None:
@@ -273,6 +279,7 @@ def measure(task: PlantTask, policy: BitPolicy) -> Triple:
 def wrong_about_which(both: list[tuple[Chances, Chances]]) -> Fraction:
     front = [(ONE, ONE)]
     for pair in both:
+        spend(4 * KEEP * len(front))
         points = {(up(g * c.go), down(r * c.right)) for g, r in front for c in pair}
         kept: list[tuple[Fraction, Fraction]] = []
         for g, r in sorted(points, key=lambda point: (-point[0], point[1])):
@@ -288,6 +295,7 @@ def miss(policy: BitPolicy, chances: dict[Visit, tuple[Chances, Chances]], actio
     """The most probable "nominal" where the form of this action is not."""
     passed = ONE
     for visit in policy.visits:
+        spend(KEEP)
         pair = chances[visit]
         bad = pair[1 - (visit.nominal or 0)].go
         passed = up(passed * (bad if visit.action == action else max(c.go for c in pair)))
@@ -301,6 +309,7 @@ def cost_of_other(policy: BitPolicy, chances: dict[Visit, tuple[Chances, Chances
         # `may`: some visit before was to such a form; `must`: none was, so that one of the rest is.
         may, must = rest, None
         for visit in reversed(visits):
+            spend(4 * KEEP)
             good, bad = chances[visit][visit.nominal or 0], chances[visit][1 - (visit.nominal or 0)]
             wrong = bad.cost + bad.go * may
             must = up(wrong if must is None else max(wrong, good.cost + good.go * must))

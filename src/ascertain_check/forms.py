@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from ascertain_check.plant_task import Command, PlantTask
 from ascertain_check.verdicts import Refuted
+from ascertain_check.work import spend
 
 Form: TypeAlias = tuple[int, int]
 """(mask, constant)."""
@@ -22,6 +23,7 @@ def find_form(task: PlantTask, action: int) -> Form:
 def carry(command: Command, form: Form) -> Form:
     """The form, of the state before the gates, that equals this one of the state after them."""
     mask, constant = form
+    spend(2 + 3 * len(command.gates))
     for gate in reversed(command.gates):
         if gate.op in ("and", "or", "toffoli"):
             raise Refuted("a command has a gate that is not affine")
@@ -47,6 +49,7 @@ def express(mask: int, masks: list[int]) -> list[int] | None:
     rows: list[tuple[int, int]] = []
     for i, other in enumerate([*masks, mask]):
         left, made = other, 1 << i
+        spend(3 + 2 * len(rows))
         for row, using in rows:
             if left ^ row < left:
                 left, made = left ^ row, made ^ using

@@ -256,11 +256,28 @@ def hidden_laws(n: int) -> Files:
     return run(task, "l", [[i % size, 0, True] for i in range(n)], [[0, "1"]], policy="staged", nominal=0)
 
 
+def words(n: int) -> Files:
+    """Every two of n states are compared along a word of n actions."""
+    task = machine([[i] for i in range(n)], [[i % 2] for i in range(n)])
+    task |= {"hypotheses": [[s, s % 2] for s in range(n)]}
+    claim = {"claim": "words", "shows": "separated", "words": [[0] * n], "of": [[0]] * n}
+    return files(task, claim)
+
+
+def bit_tests(n: int) -> Files:
+    """Levels whose walks have about as many nodes as the square of the number."""
+    task = plant(1, [], "1/10", label=["nominal", 0], beta="1/10")
+    levels = {"actions": ["c"], "nominal": [0], "up": 3, "down": n, "caps": [n] * 3}
+    risks = {"alpha": "1/10", "beta": "1/10", "cost": "1"}
+    return files(task, {"claim": "within-risk", **risks, "policy": {"levels": levels}})
+
+
 FAMILIES: dict[str, Callable[[int], Files]] = {
     f.__name__: f
     for f in (
         pairs, programs, places, walks, splits, members, contradictions, shares, prices, openings, long_sums, samples,
         suites, long_runs, wide_runs, doubted_runs, gates, powers, expressions, unsafe, hidden_laws,
+        words, bit_tests,
     )
 }  # fmt: skip
 """By name, what grows."""

@@ -23,6 +23,7 @@ from ascertain_check.claim import register
 from ascertain_check.reading import Object, quote, read_index, read_list, read_object, read_text
 from ascertain_check.task import Task
 from ascertain_check.verdicts import Malformed, Refuted
+from ascertain_check.work import spend
 
 Word: TypeAlias = list[int]
 
@@ -54,6 +55,7 @@ def check_words(task: Task, claim: Object) -> str:
 def run(task: Task, state: int, word: Word) -> tuple[int, list[int]]:
     """The state that a word ends in, and what is read along it."""
     readings: list[int] = []
+    spend(5 + 2 * len(word))
     for a in word:
         after, y = task.successor[state][a], task.behaviour[state][a]
         if after is None or y is None:
@@ -66,6 +68,7 @@ def run(task: Task, state: int, word: Word) -> tuple[int, list[int]]:
 def check_separated(task: Task, words: list[Word], of: list[set[int]]) -> str:
     read = [{k: run(task, s, words[k])[1] for k in mine} for (_, s), mine in zip(task.hypotheses, of, strict=True)]
     for h, g in combinations(range(len(of)), 2):
+        spend(5 + sum(1 + len(words[k]) // 16 for k in of[h] & of[g]))
         if task.hypotheses[h][0] != task.hypotheses[g][0] and all(read[h][k] == read[g][k] for k in of[h] & of[g]):
             raise Refuted(f"no word of both separates hypotheses {h} and {g}")
     return f"{len(words)} words separate the labels: every two hypotheses of different labels share one that does"
@@ -74,6 +77,7 @@ def check_separated(task: Task, words: list[Word], of: list[set[int]]) -> str:
 def check_identified(task: Task, words: list[Word], of: list[set[int]]) -> str:
     for h, mine in enumerate(of):
         for g in range(len(of)) if mine else ():
+            spend(5)
             differs = [read_differently(task, task.hypotheses[h][1], task.hypotheses[g][1], words[k]) for k in mine]
             if task.hypotheses[h][0] != task.hypotheses[g][0] and not any(differs):
                 raise Refuted(f"no word of hypothesis {h} tells it from hypothesis {g}")
