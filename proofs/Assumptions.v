@@ -3,7 +3,7 @@
     Claim: all that the theorems below are about. *)
 
 From Ascertain Require Import Sums Tasks Lower LowerExpected Achieves Shares Obstruction WithinRisk Prices Conforms
-  Evidence EvidenceModels LowerChecker LowerExpectedChecker.
+  Evidence EvidenceModels LowerCheckerProof LowerExpectedChecker.
 
 Print Assumptions Sums.domination.
 Print Assumptions Tasks.solves_by_walks.
@@ -46,5 +46,5 @@ Print Assumptions EvidenceModels.losses_are_fair.
 Print Assumptions EvidenceModels.noisy_machine_rule.
 Print Assumptions EvidenceModels.bounded_errors_are_fair.
 Print Assumptions EvidenceModels.bounded_errors_and_losses_are_fair.
-Print Assumptions LowerChecker.checker_is_sound.
+Print Assumptions LowerCheckerProof.checker_is_sound.
 Print Assumptions LowerExpectedChecker.mean_checker_is_sound.

@@ -108,6 +108,21 @@ Proof.
   - apply (one_state_one_label M p l k s); auto; unfold label_after; rewrite E; reflexivity.
 Qed.
 
+(** A policy for W answers at once only where what W covers has one label, and settles nothing that shares a state. *)
+Lemma one_answer : forall M k W R, covered M W R -> solves M (Answer k) W -> ~ two_labels R.
+Proof.
+  intros M k W R Hcov Hs [[k1 s1] [[k2 s2] [H1 [H2 Hne]]]].
+  destruct (covered_labels _ _ _ _ _ _ _ Hcov H1 H2 Hne) as [l1 [l2 [G1 [G2 Gne]]]].
+  simpl in Hs. pose proof (Hs _ G1). pose proof (Hs _ G2). simpl in *. congruence.
+Qed.
+
+Lemma no_shared_state : forall M p W R, well_labelled M W -> covered M W R -> solves M p W -> ~ share_a_state R.
+Proof.
+  intros M p W R HW Hcov Hs [[km sm] [[kn sn] [G1 [G2 [G3 G4]]]]]. simpl in *. subst sn.
+  destruct (covered_labels _ _ _ _ _ _ _ Hcov G1 G2 G4) as [l1 [l2 [F1 [F2 Fne]]]].
+  apply Fne. apply (one_state M p W (l1, sm) (l2, sm)); auto.
+Qed.
+
 (** A policy costs some member of R at least b; where b is infinite, that is false. *)
 Definition costs_at_least (M : task) (p : policy) (R : list (nat * nat)) (b : bound) : Prop :=
   match b with
@@ -122,29 +137,24 @@ Theorem rows_bound_policies : forall M rows,
   costs_at_least M p (members r) (worth r).
 Proof.
   intros M rows HM Hrows p. induction p as [k|a next IH]; intros W r Hr HW Hcov Hs;
-    destruct (Hrows r Hr) as [Hl [[[k1 s1] [[k2 s2] [H1 [H2 Hne]]]] Hmoves]]; simpl in Hne.
-  - destruct (covered_labels _ _ _ _ _ _ _ Hcov H1 H2 Hne) as [l1 [l2 [G1 [G2 Gne]]]].
-    simpl in Hs. pose proof (Hs _ G1). pose proof (Hs _ G2). simpl in *. congruence.
-  - destruct Hmoves as [[m [n [G1 [G2 [G3 G4]]]]]|Hmoves].
-    + destruct m as [km sm], n as [kn sn]. simpl in *. subst sn.
-      destruct (covered_labels _ _ _ _ _ _ _ Hcov G1 G2 G4) as [l1 [l2 [F1 [F2 Fne]]]].
-      exfalso. apply Fne. apply (one_state M (Ask a next) W (l1, sm) (l2, sm)); auto.
-    + destruct Hs as [Hallow Hnext].
-      assert (Hall : all_allow M (members r) a).
-      { intros [k s] Hin. destruct (covered_state _ _ _ _ _ Hcov Hin) as [l Hin2]. apply (Hallow _ Hin2). }
-      destruct (Hmoves a Hall) as [[q [Hq Hle]]|[y [i [r' [Hm [Hi [Hc Hb]]]]]]].
-      * rewrite Hq. simpl. exists (k1, s1). split; [assumption|]. simpl.
-        specialize (Hall _ H1). simpl in Hall. destruct (step M s1 a) as [[y s']|]; [|congruence].
-        pose proof (spent_is_not_negative M HM (next y) s'). lra.
-      * assert (Hr' : In r' rows) by (eapply nth_error_In; eassumption).
-        assert (Hc' : covered M (after M W a y) (members r')).
-        { eapply covered_trans; [|exact Hc]. apply covered_after, Hcov. }
-        specialize (IH y _ r' Hr' (well_labelled_after M W a y) Hc' (Hnext y)).
-        unfold costs_at_least in *. unfold reaches in Hb. destruct (worth r') as [q'|]; [|contradiction].
-        destruct (worth r) as [q|]; [|contradiction]. destruct IH as [[k' s'] [Hin Hle]].
-        destruct (covered_state _ _ _ _ _ Hc Hin) as [l Hin2]. apply in_after in Hin2.
-        destruct Hin2 as [l0 [s0 [Hin2 [Hstep _]]]]. exists (l0, s0). split; [assumption|].
-        simpl. rewrite Hstep. simpl in Hle. lra.
+    destruct (Hrows r Hr) as [Hl [Htwo Hmoves]]; [exfalso; exact (one_answer _ _ _ _ Hcov Hs Htwo)|].
+  destruct Hmoves as [Hshare|Hmoves]; [exfalso; exact (no_shared_state _ _ _ _ HW Hcov Hs Hshare)|].
+  destruct Htwo as [[k1 s1] [_ [H1 _]]]. destruct Hs as [Hallow Hnext].
+  assert (Hall : all_allow M (members r) a).
+  { intros [k s] Hin. destruct (covered_state _ _ _ _ _ Hcov Hin) as [l Hin2]. apply (Hallow _ Hin2). }
+  destruct (Hmoves a Hall) as [[q [Hq Hle]]|[y [i [r' [Hm [Hi [Hc Hb]]]]]]].
+  - rewrite Hq. simpl. exists (k1, s1). split; [assumption|]. simpl.
+    specialize (Hall _ H1). simpl in Hall. destruct (step M s1 a) as [[y s']|]; [|congruence].
+    pose proof (spent_is_not_negative M HM (next y) s'). lra.
+  - assert (Hr' : In r' rows) by (eapply nth_error_In; eassumption).
+    assert (Hc' : covered M (after M W a y) (members r')).
+    { eapply covered_trans; [|exact Hc]. apply covered_after, Hcov. }
+    specialize (IH y _ r' Hr' (well_labelled_after M W a y) Hc' (Hnext y)).
+    unfold costs_at_least in *. unfold reaches in Hb. destruct (worth r') as [q'|]; [|contradiction].
+    destruct (worth r) as [q|]; [|contradiction]. destruct IH as [[k' s'] [Hin Hle]].
+    destruct (covered_state _ _ _ _ _ Hc Hin) as [l Hin2]. apply in_after in Hin2.
+    destruct Hin2 as [l0 [s0 [Hin2 [Hstep _]]]]. exists (l0, s0). split; [assumption|].
+    simpl. rewrite Hstep. simpl in Hle. lra.
 Qed.
 
 (** The claim: the row that it names is covered by the hypotheses H and reaches the cost. *)

@@ -117,26 +117,14 @@ Proof.
   destruct (step M s a) as [[y s']|]; [|congruence]. simpl. ring.
 Qed.
 
-Lemma total_bounded : forall rows parts (g : part -> Q),
-  (forall p, In p parts -> exists b, value (row_of rows (fst p)) = Some b /\ snd p * b <= g p) ->
-  exists q, total rows parts = Some q /\ q <= sum g parts.
+Lemma total_bounded : forall (X : Type) (part_of : X -> part) rows (L : list X) (g : X -> Q),
+  (forall x, In x L -> exists b, value (row_of rows (fst (part_of x))) = Some b /\ snd (part_of x) * b <= g x) ->
+  exists q, total rows (map part_of L) = Some q /\ q <= sum g L.
 Proof.
-  intros rows parts g. induction parts as [|[i t] rest IH]; intros H; simpl.
+  intros X part_of rows L g. induction L as [|x rest IH]; intros H; simpl.
   - exists 0. split; [reflexivity|lra].
   - destruct IH as [q [H1 H2]]; [intros; apply H; right; assumption|].
-    destruct (H (i, t) (or_introl eq_refl)) as [b [H3 H4]]. simpl in *. rewrite H3, H1.
-    exists (t * b + q). split; [reflexivity|]. apply Qplus_le_compat; assumption.
-Qed.
-
-(** The same with the readings that parts are named for. *)
-Lemma total_bounded_by_reading : forall rows (parts : list (nat * part)) (g : nat * part -> Q),
-  (forall p, In p parts -> exists b, value (row_of rows (fst (snd p))) = Some b /\ snd (snd p) * b <= g p) ->
-  exists q, total rows (map snd parts) = Some q /\ q <= sum g parts.
-Proof.
-  intros rows parts g. induction parts as [|[y [i t]] rest IH]; intros H; simpl.
-  - exists 0. split; [reflexivity|lra].
-  - destruct IH as [q [H1 H2]]; [intros; apply H; right; assumption|].
-    destruct (H (y, (i, t)) (or_introl eq_refl)) as [b [H3 H4]]. simpl in *. rewrite H3, H1.
+    destruct (H x (or_introl eq_refl)) as [b [H3 H4]]. destruct (part_of x) as [i t]. simpl in *. rewrite H3, H1.
     exists (t * b + q). split; [reflexivity|]. apply Qplus_le_compat; assumption.
 Qed.
 
@@ -147,45 +135,40 @@ Theorem weighted_rows_bound_means : forall M rows,
   exists b, value r = Some b /\ b <= mean M p (entries r).
 Proof.
   intros M rows HM Hrows p. induction p as [k|a next IH]; intros W r Hr HW Hcov Hs;
-    destruct (Hrows r Hr) as [Hpos [Hl [[[k1 s1] [[k2 s2] [H1 [H2 Hne]]]] Hmoves]]]; simpl in Hne.
-  - destruct (covered_labels _ _ _ _ _ _ _ Hcov H1 H2 Hne) as [l1 [l2 [G1 [G2 Gne]]]].
-    simpl in Hs. pose proof (Hs _ G1). pose proof (Hs _ G2). simpl in *. congruence.
-  - destruct Hmoves as [[m [n [G1 [G2 [G3 G4]]]]]|Hmoves].
-    + destruct m as [km sm], n as [kn sn]. simpl in *. subst sn.
-      destruct (covered_labels _ _ _ _ _ _ _ Hcov G1 G2 G4) as [l1 [l2 [F1 [F2 Fne]]]].
-      exfalso. apply Fne. apply (one_state M (Ask a next) W (l1, sm) (l2, sm)); auto.
-    + destruct Hs as [Hallow Hnext].
-      assert (Hall : all_allow M (support (entries r)) a).
-      { intros [k s] Hin. destruct (covered_state _ _ _ _ _ Hcov Hin) as [l Hin2]. apply (Hallow _ Hin2). }
-      destruct (Hmoves a Hall) as [Hholds Htotal].
-      assert (Hparts : forall y i t, In (y, (i, t)) (named r a) -> 0 <= t /\
-                exists b, value (row_of rows i) = Some b /\ b <= mean M (next y) (entries (row_of rows i))).
-      { intros y i t Hin. assert (Hin' : In (i, t) (parts_for y (named r a))).
-        { unfold parts_for. apply in_map_iff. exists (y, (i, t)). split; [reflexivity|].
-          apply filter_In. split; [assumption|]. simpl. apply Nat.eqb_refl. }
-        destruct (Hholds y) as [Hh _]. destruct (Hh _ _ Hin') as [Ht [Hi Hc]]. split; [assumption|].
-        rewrite support_after in Hc. apply (IH y (after M W a y)).
-        - apply nth_In. exact Hi.
-        - apply well_labelled_after.
-        - eapply covered_trans; [|exact Hc]. apply covered_after, Hcov.
-        - apply Hnext. }
-      destruct (total_bounded_by_reading rows (named r a)
-                  (fun p => snd (snd p) * mean M (next (fst p)) (entries (row_of rows (fst (snd p)))))) as [q [Hq Hle]].
-      { intros [y [i t]] Hin. destruct (Hparts y i t Hin) as [Ht [b [Hb Hle]]]. simpl. exists b.
-        split; [assumption|]. rewrite (Qmult_comm t b), (Qmult_comm t). apply Qmult_le_compat_r; assumption. }
-      rewrite Hq in Htotal. destruct Htotal as [b [Hb Hle2]]. exists b. split; [assumption|].
-      rewrite (mean_of_a_step M a next (entries r) Hall).
-      assert (Hdom : sum (fun m => snd m * spent M (next (fst (fst m))) (snd (fst m))) (pieces rows (named r a)) <=
-                     sum (fun m => snd m * spent M (next (fst (fst m))) (snd (fst m))) (steps M (entries r) a)).
-      { apply (domination same_pair (fun ys => spent M (next (fst ys)) (snd ys))).
-        - intros. apply spent_is_not_negative, HM.
-        - intros [y z]. rewrite weight_of_steps, weight_of_pieces. destruct (Hholds y) as [_ Hh]. apply Hh. }
-      assert (Hpieces : sum (fun p => snd (snd p) * mean M (next (fst p)) (entries (row_of rows (fst (snd p))))) (named r a) ==
-                        sum (fun m => snd m * spent M (next (fst (fst m))) (snd (fst m))) (pieces rows (named r a))).
-      { unfold pieces. rewrite sum_flat_map. apply sum_ext. intros [y [i t]] _. simpl. rewrite sum_map.
-        unfold mean. rewrite <- sum_scale. apply sum_ext. intros [[l s] w] _. simpl. ring. }
-      rewrite Hpieces in Hle. eapply Qle_trans; [exact Hle2|]. apply Qplus_le_compat; [apply Qle_refl|].
-      eapply Qle_trans; eassumption.
+    destruct (Hrows r Hr) as [Hpos [Hl [Htwo Hmoves]]]; [exfalso; exact (one_answer _ _ _ _ Hcov Hs Htwo)|].
+  destruct Hmoves as [Hshare|Hmoves]; [exfalso; exact (no_shared_state _ _ _ _ HW Hcov Hs Hshare)|].
+  destruct Hs as [Hallow Hnext].
+  assert (Hall : all_allow M (support (entries r)) a).
+  { intros [k s] Hin. destruct (covered_state _ _ _ _ _ Hcov Hin) as [l Hin2]. apply (Hallow _ Hin2). }
+  destruct (Hmoves a Hall) as [Hholds Htotal].
+  assert (Hparts : forall y i t, In (y, (i, t)) (named r a) -> 0 <= t /\
+            exists b, value (row_of rows i) = Some b /\ b <= mean M (next y) (entries (row_of rows i))).
+  { intros y i t Hin. assert (Hin' : In (i, t) (parts_for y (named r a))).
+    { unfold parts_for. apply in_map_iff. exists (y, (i, t)). split; [reflexivity|].
+      apply filter_In. split; [assumption|]. simpl. apply Nat.eqb_refl. }
+    destruct (Hholds y) as [Hh _]. destruct (Hh _ _ Hin') as [Ht [Hi Hc]]. split; [assumption|].
+    rewrite support_after in Hc. apply (IH y (after M W a y)).
+    - apply nth_In. exact Hi.
+    - apply well_labelled_after.
+    - eapply covered_trans; [|exact Hc]. apply covered_after, Hcov.
+    - apply Hnext. }
+  destruct (total_bounded _ snd rows (named r a)
+              (fun p => snd (snd p) * mean M (next (fst p)) (entries (row_of rows (fst (snd p)))))) as [q [Hq Hle]].
+  { intros [y [i t]] Hin. destruct (Hparts y i t Hin) as [Ht [b [Hb Hle]]]. simpl. exists b.
+    split; [assumption|]. rewrite (Qmult_comm t b), (Qmult_comm t). apply Qmult_le_compat_r; assumption. }
+  rewrite Hq in Htotal. destruct Htotal as [b [Hb Hle2]]. exists b. split; [assumption|].
+  rewrite (mean_of_a_step M a next (entries r) Hall).
+  assert (Hdom : sum (fun m => snd m * spent M (next (fst (fst m))) (snd (fst m))) (pieces rows (named r a)) <=
+                 sum (fun m => snd m * spent M (next (fst (fst m))) (snd (fst m))) (steps M (entries r) a)).
+  { apply (domination same_pair (fun ys => spent M (next (fst ys)) (snd ys))).
+    - intros. apply spent_is_not_negative, HM.
+    - intros [y z]. rewrite weight_of_steps, weight_of_pieces. destruct (Hholds y) as [_ Hh]. apply Hh. }
+  assert (Hpieces : sum (fun p => snd (snd p) * mean M (next (fst p)) (entries (row_of rows (fst (snd p))))) (named r a) ==
+                    sum (fun m => snd m * spent M (next (fst (fst m))) (snd (fst m))) (pieces rows (named r a))).
+  { unfold pieces. rewrite sum_flat_map. apply sum_ext. intros [y [i t]] _. simpl. rewrite sum_map.
+    unfold mean. rewrite <- sum_scale. apply sum_ext. intros [[l s] w] _. simpl. ring. }
+  rewrite Hpieces in Hle. eapply Qle_trans; [exact Hle2|]. apply Qplus_le_compat; [apply Qle_refl|].
+  eapply Qle_trans; eassumption.
 Qed.
 
 (** The claim: H are the weighted hypotheses. *)
@@ -198,12 +181,12 @@ Theorem lower_bound_of_the_mean : forall M rows H parts,
   forall p, solves M p (support H) -> exists q, total rows parts = Some q /\ q <= mean M p H.
 Proof.
   intros M rows H parts HM Hpos HH Hrows [Hparts Hweights] p Hs.
-  destruct (total_bounded rows parts (fun p' => snd p' * mean M p (entries (row_of rows (fst p'))))) as [q [Hq Hle]].
+  destruct (total_bounded _ (fun p' => p') rows parts (fun p' => snd p' * mean M p (entries (row_of rows (fst p'))))) as [q [Hq Hle]].
   { intros [i t] Hin. destruct (Hparts i t Hin) as [Ht [Hi Hc]]. simpl.
     destruct (weighted_rows_bound_means M rows HM Hrows p (support H) (row_of rows i)) as [b [Hb Hle]]; auto.
     { apply nth_In. exact Hi. }
     exists b. split; [assumption|]. rewrite (Qmult_comm t b), (Qmult_comm t). apply Qmult_le_compat_r; assumption. }
-  exists q. split; [assumption|]. eapply Qle_trans; [exact Hle|].
+  rewrite map_id in Hq. exists q. split; [assumption|]. eapply Qle_trans; [exact Hle|].
   set (flat := fun p' : part => map (fun m => (snd (fst m), snd p' * snd m)) (entries (row_of rows (fst p')))).
   assert (E1 : sum (fun p' => snd p' * mean M p (entries (row_of rows (fst p')))) parts ==
                sum (fun m => snd m * spent M p (fst m)) (flat_map flat parts)).

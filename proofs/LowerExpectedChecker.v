@@ -7,7 +7,7 @@
     claim, a mean cost of at least what is claimed ([mean_checker_is_sound]). *)
 
 From Coq Require Import QArith List Lia Lqa PeanoNat Bool.
-From Ascertain Require Import Sums Tasks Lower LowerChecker LowerExpected.
+From Ascertain Require Import Sums Tasks Lower LowerChecker LowerCheckerProof LowerExpected.
 Import ListNotations.
 Open Scope Q_scope.
 

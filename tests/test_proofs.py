@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from random import Random
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
 from ascertain_check import check
+from ascertain_check.claims import lower, lower_expected
 from tests.reference.proved_checker import PROOFS, Untranslatable, make_proofs, missing_tools, run_proved, translate
 from tests.reference.spoilers import Claim
 from tests.test_checker_campaign import Subject, canonical_bytes, make_subject, random_task, spoilt, true_claims
@@ -116,3 +117,25 @@ def test_the_proved_checkers_agree_with_ours_on_a_hundred_thousand_certificates(
         count += run_both(range(seed, seed + 100))
         seed += 100
     print(*(f"{kind} {word} {accepts} {n}" for (kind, word, accepts), n in sorted(count.items(), key=str)), sep="\n")
+
+
+def mutants() -> list[tuple[Any, str, Any]]:
+    """Ways to get lower bounds wrong: subsets alone are covered; equal states are enough; infinity is anything; no
+    weights are compared."""
+    covers = lower.covers
+    return [
+        (lower, "covers", lambda whole, part: part <= whole),
+        (lower, "covers", lambda whole, part: covers(whole, part) or {c for _, c in part} <= {c for _, c in whole}),
+        (lower, "reaches", lambda bound, needed: bound is None or needed is None or bound >= needed),
+        (lower_expected, "weights_by_state", lambda _: {}),
+    ]
+
+
+@needs_coq
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", mutants(), ids=["subsets", "states", "infinity", "weights"])
+def test_a_wrong_checker_would_be_noticed(mutant: tuple[Any, str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    make_proofs()
+    monkeypatch.setattr(*mutant)
+    with pytest.raises(AssertionError, match="the proved checker"):
+        run_both(range(30))
