@@ -342,7 +342,7 @@ def test_a_journal_that_goes_on_in_another_way_is_not_resumed(tmp_path: Path) ->
         "goes on with a reset": [*records[:10], {"record": "intent", "action": reset - 1}],
         "only if that ran": [*records[:11], {"record": "doubt", "action": reset}],
         "the plant has not failed": [*records[:5], records[9]],
-        "another 'identity'": [records[0], {**records[1], "identity": 3}],
+        "a 'identity' of the wrong type": [records[0], {**records[1], "identity": 3}],
     }
     for number, (complaint, changed) in enumerate(cases.items()):
         with Journal(tmp_path / f"k{number}") as journal:

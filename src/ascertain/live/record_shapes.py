@@ -104,9 +104,8 @@ def check_shape(record: Record, number: int) -> str | None:
     for key in shape:
         if key.rstrip("?") not in record and not key.endswith("?"):
             return f"has no {key!r}"
-    return next(
-        (f"has another {key!r}" for key, check in checks.items() if key in record and not check(record[key])), None
-    )
+    wrong = (key for key, check in checks.items() if key in record and not check(record[key]))
+    return next((f"has a {key!r} of the wrong type" for key in wrong), None)
 
 
 def _commitment(record: Mapping[str, Any]) -> Mapping[str, Check] | None:
