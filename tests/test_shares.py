@@ -130,6 +130,15 @@ def test_the_checker_says_what_is_wrong_with_shares(change: dict[str, Any], word
     assert judge(task, claim).word == word
 
 
+@pytest.mark.parametrize(("seed", "proved"), [(1, 4), (4, 6)])
+def test_what_is_refused_is_told_how_much_its_shares_and_potentials_prove(seed: int, proved: int) -> None:
+    task = mutants(8, seed=seed, states=4, actions=2, readings=2)
+    (claim,) = [claim for claim in claims_of(task) if claim["potential"]]
+    assert judge(task, claim).word == "VERIFIED"
+    refused = judge(task, {**claim, "cost": str(proved + 1)})
+    assert (refused.word, refused.reason) == ("REFUTED", f"the shares prove no more than {proved}")
+
+
 def test_pairs_are_looked_at_up_to_the_limit_of_the_format(monkeypatch: pytest.MonkeyPatch) -> None:
     assert checker.MOST_PAIRS == 5_000_000
     task = counter(7)
