@@ -16,6 +16,8 @@ from ascertain.pipeline.identify import Identified, identify
 from ascertain.plant.faults import Missing
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Certified, NoneOfThese
+from ascertain.task.hypotheses import states_after_log
+from ascertain.task.log import read_log
 from ascertain_check import check
 from tests.conftest import ROOT
 from tests.test_cli import complaint, run
@@ -122,6 +124,19 @@ def test_a_transcript_that_no_machine_explains_is_shown_up_to_what_contradicts_t
     assert str(check((tmp_path / "proof.task.json").read_bytes(), proof.read_bytes())) == "VERIFIED"
     log.write_text("command,reading\nAUTH,503\nHELO,250\n")
     assert explain_transcript(SERVERS, log).verdict is None
+
+
+def test_a_blank_reading_of_a_transcript_was_lost_and_proves_nothing(tmp_path: Path) -> None:
+    log, proof = tmp_path / "seen.csv", tmp_path / "proof.json"
+    log.write_text("command,reading\nAUTH,\nHELO,-\n")
+    assert explain_transcript(SERVERS, log).classes == ("dogwood",)
+    log.write_text("command,reading\nAUTH,\nHELO,\nAUTH,503\nHELO,250\n")
+    found = explain_transcript(SERVERS, log, certificate=proof)
+    assert found.verdict == NoneOfThese((("AUTH", "?"), ("HELO", "?"), ("AUTH", "503")))
+    assert found.certificate is None and not proof.exists()
+    task = pose_machines(SERVERS, 1)
+    states = states_after_log(task.model, task.model, read_log(log)[:2], "log")
+    assert 0 < len(states) < task.model.num_states
 
 
 def test_an_action_that_a_machine_does_not_define_proves_nothing(tmp_path: Path) -> None:

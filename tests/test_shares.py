@@ -130,6 +130,26 @@ def test_the_checker_says_what_is_wrong_with_shares(change: dict[str, Any], word
     assert judge(task, claim).word == word
 
 
+@pytest.mark.parametrize(("seed", "proved"), [(1, 4), (4, 6)])
+def test_what_is_refused_is_told_how_much_its_shares_and_potentials_prove(seed: int, proved: int) -> None:
+    task = mutants(8, seed=seed, states=4, actions=2, readings=2)
+    (claim,) = [claim for claim in claims_of(task) if claim["potential"]]
+    assert judge(task, claim).word == "VERIFIED"
+    refused = judge(task, {**claim, "cost": str(proved + 1)})
+    assert (refused.word, refused.reason) == ("REFUTED", f"the shares prove no more than {proved}")
+
+
+def test_a_potential_counts_where_a_step_begins_and_where_it_ends() -> None:
+    task = mutants(8, seed=1, states=4, actions=2, readings=2)
+    (claim,) = [claim for claim in claims_of(task) if claim["potential"]]
+    start = claim["block"][int(task.state[claim["reference"]])]
+    bare = {**claim, "cost": "0", "rivals": [], "labels": [], "states": []}
+    falling = judge(task, {**bare, "potential": [[start, "100"]]})
+    assert falling.word == "REFUTED" and "exceed its cost" in falling.reason
+    level = [[r, "100"] for r in sorted(set(claim["block"]))]
+    assert judge(task, {**bare, "potential": level}).word == "VERIFIED"
+
+
 def test_pairs_are_looked_at_up_to_the_limit_of_the_format(monkeypatch: pytest.MonkeyPatch) -> None:
     assert checker.MOST_PAIRS == 5_000_000
     task = counter(7)

@@ -12,7 +12,7 @@ wrong about a silence. So a plant that can be reset is named, if its readings al
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ascertain.task.question import AbstractQuestion
 from ascertain.types import UNDEFINED, Action, Reading, State
 
 MAX_PAIRS = 20_000
-"""Pairs of states that are looked at for one candidate, some ten milliseconds."""
+"""Pairs of states that are looked at before a step, some ten milliseconds an action; then the rule goes on."""
 
 
 def choose_heard(
@@ -42,10 +42,13 @@ def choose_heard(
         left = np.full(len(start), True) if step.reading is None else shown == step.reading
         start, now, wrong = start[left], after[left].astype(np.uint64), wrong[left]
     labels = [question.true_labels(z, s) for z, s in zip(start.tolist(), now.tolist(), strict=True)]
+    seen = set[tuple[State, State]]()
     for z in np.argsort(wrong, kind="stable").tolist():
         rivals = {int(s) for s, names in zip(now, labels, strict=True) if names != labels[z]}
-        action = _begin_word(model, silence, int(now[z]), rivals, allowed, question.actions)
-        if action is not None:
+        action = _begin_word(
+            model, silence, [(int(now[z]), g) for g in sorted(rivals)], allowed, question.actions, seen
+        )
+        if action is not None or len(seen) > MAX_PAIRS:
             return action
     return None
 
@@ -53,14 +56,17 @@ def choose_heard(
 def _begin_word(
     model: AbstractDeterministic,
     silence: Reading,
-    state: State,
-    rivals: Iterable[State],
+    pairs: Sequence[tuple[State, State]],
     allowed: Sequence[Action],
     later: Sequence[Action],
+    seen: set[tuple[State, State]],
 ) -> Action | None:
-    """The first action of a shortest word after which the state is not silent, and a rival reads otherwise."""
-    seen = {(state, g) for g in rivals}
-    queue: deque[tuple[State, State, Action | None]] = deque((*pair, None) for pair in sorted(seen))
+    """The first action of a shortest word after which one of a pair is not silent, and the other reads otherwise.
+
+    What was seen for another candidate led nowhere, and need not be looked at again.
+    """
+    queue: deque[tuple[State, State, Action | None]] = deque((*pair, None) for pair in pairs if pair not in seen)
+    seen.update(pairs)
     while queue and len(seen) <= MAX_PAIRS:
         z, g, first = queue.popleft()
         for a in allowed if first is None else later:

@@ -19,6 +19,7 @@ from ascertain.errors import FileError, TaskError, find_name
 from ascertain.model import Model
 from ascertain.model.files import read_listed
 from ascertain.model.files.fuzzer_folder import read_folder
+from ascertain.observer.witness import LOST
 from ascertain.pipeline.certify import certify
 from ascertain.pipeline.settle import Settled, settle
 from ascertain.policy.decision_graph import draw_decision_graph
@@ -28,7 +29,7 @@ from ascertain.problem.fingerprint import pose_fingerprint
 from ascertain.rational import Number, rational_field
 from ascertain.search.exact import Prove, SearchProgress
 from ascertain.search.solution import Objective
-from ascertain.task.hypotheses import starts_explaining
+from ascertain.task.hypotheses import is_lost, starts_explaining
 from ascertain.task.log import read_log, read_rows
 from ascertain.task.task import Task
 from ascertain.writing import write_whole
@@ -142,8 +143,9 @@ def explain_transcript(
 ) -> Explained:
     """Say which classes of machines explain a log, from the initial state on.
 
-    Where none does, `certificate` names the file for the proof of that. It is written if the checker takes it: that a
-    machine does not define an action there proves nothing about a plant that was sent it.
+    A blank reading was lost. Where no machine explains the log, `certificate` names the file for the proof of that. It
+    is written if no reading up to there was lost and the checker takes it: that a machine does not define an action
+    proves nothing about a plant that was sent it.
     """
     task, path = pose_machines(machines, reset_cost), Path(transcript)
     records = read_log(path)
@@ -154,8 +156,9 @@ def explain_transcript(
     if left := explaining(len(records)):
         return Explained(tuple(sorted({task.labels[int(task.label[h])] for h in left})))
     shortest = bisect_left(range(len(records)), True, key=lambda length: not explaining(length))
-    found = NoneOfThese(tuple((record.command, record.reading) for record in records[:shortest]))
-    if certificate is None:
+    lost = [is_lost(task.model, record) for record in records[:shortest]]
+    found = NoneOfThese(tuple((r.command, LOST if gone else r.reading) for r, gone in zip(records, lost, strict=False)))
+    if certificate is None or any(lost):
         return Explained((), found)
     claims = [none_of_these_claim(task, found.witness)]
     said = str(certify(task, claims)[1])

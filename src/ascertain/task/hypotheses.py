@@ -13,7 +13,7 @@ from ascertain.model import Model
 from ascertain.model.abstract import AbstractListed
 from ascertain.task.log import LogRecord
 from ascertain.task.pattern import search_names
-from ascertain.types import BoolArray, IntArray
+from ascertain.types import UNDEFINED, BoolArray, IntArray
 
 StateChoice: TypeAlias = Literal["all", "initial"] | Sequence[str]
 """Which states: every one, those that the model begins in, or a list of names."""
@@ -53,7 +53,8 @@ def states_after_log(noisy: Model, exact: Model, records: Sequence[LogRecord], w
     now = np.arange(noisy.num_states, dtype=np.int32)
     for record in records:
         find_name(record.command, noisy.actions, f"{where}:{record.line}", "an action of the model", TaskError)
-        find_name(record.reading, noisy.readings, f"{where}:{record.line}", "a reading of the model", TaskError)
+        if not is_lost(noisy, record):
+            find_name(record.reading, noisy.readings, f"{where}:{record.line}", "a reading of the model", TaskError)
         possible, after = follow_record(noisy, exact, now, record)
         now = np.unique(after[possible])
         if not now.size:
@@ -66,7 +67,7 @@ def starts_explaining(model: Model, starts: IntArray, records: Sequence[LogRecor
     left, now = np.arange(len(starts)), starts
     for record in records:
         find_name(record.command, model.actions, f"{where}:{record.line}", "an action of the model", TaskError)
-        if record.reading not in model.readings:
+        if record.reading not in model.readings and not is_lost(model, record):
             return []
         possible, after = follow_record(model, model, now, record)
         left, now = left[possible], after[possible]
@@ -75,6 +76,14 @@ def starts_explaining(model: Model, starts: IntArray, records: Sequence[LogRecor
 
 def follow_record(noisy: Model, exact: Model, now: IntArray, record: LogRecord) -> tuple[BoolArray, IntArray]:
     """For each state whether the record is possible there, and where it leads."""
-    a, y = noisy.actions.index(record.command), noisy.readings.index(record.reading)
+    a = noisy.actions.index(record.command)
+    after = noisy.successor[now, a]
+    if is_lost(noisy, record):
+        return after != UNDEFINED, after
     believed = exact if record.trusted else noisy
-    return believed.laws_giving(y)[believed.behaviour[now, a]], noisy.successor[now, a]
+    return believed.laws_giving(noisy.readings.index(record.reading))[believed.behaviour[now, a]], after
+
+
+def is_lost(model: Model, record: LogRecord) -> bool:
+    """Whether the reading of a record is blank, and that is no reading of the model: then it contradicts nothing."""
+    return not record.reading and "" not in model.readings

@@ -115,7 +115,7 @@ def command(
             raise TaskError("--transcript explains a log, and runs nothing; leave it out for a run on a plant")
         explained = explain_transcript(models, transcript, reset_cost=price, certificate=certificate)
         if certificate is not None and explained.certificate != "VERIFIED":
-            reason = "only where no machine explains the transcript is there something to prove"
+            reason = "that takes a transcript that no machine explains, and every reading of it"
             note(f"no certificate is written: {explained.certificate or reason}")
         print_json("fingerprint", explained.facts()) if as_json else _print_explained(explained)
         raise typer.Exit({0: 1, 1: 0}.get(len(explained.classes), 3))
