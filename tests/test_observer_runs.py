@@ -317,10 +317,10 @@ def test_round_robin_goes_from_tap_to_tap_like_the_rule_of_that_name() -> None:
         (Command("x", (), 1), Command("y", (), 0), Command("z", (), 1), Command("u", (), 1)),
         Fraction(1, 5),
     )
-    question = ask(plant, alpha=Fraction(0))
+    question = ask(plant, alpha=Fraction(1, 100))
     observer = start_observer(set_up(question, policy="eager", budget=20), lambda: uniform_bank(range(4)))
     schedule = (1, 0, 1, 2, 1, 3)  # b0 is read by y alone, b1 by x, z and u in turn
-    world, rule = BooleanWorld(plant, uniform_bank(range(4)), Fraction(0)), round_robin(plant, question.actions)
+    world, rule = BooleanWorld(plant, uniform_bank(range(4)), question.alpha), round_robin(plant, question.actions)
     for t in range(13):
         action = schedule[t % len(schedule)]
         assert rule.choose(world) == action

@@ -18,13 +18,11 @@ from ascertain.model import Machine, NoisyMachine
 from ascertain.model.files import write_model
 from ascertain.model.hidden import as_hidden
 from ascertain.model.named import register
-from ascertain.observer.staged import start_observer
-from ascertain.observer.stalemate import Stalemates
 from ascertain.pipeline.observe import observe
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import Contradicted
+from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Abstained, Certified
-from ascertain.problem.observer import pose_observer
 from ascertain.problem.pose import pose
 from ascertain.problem.pose_hidden import Beliefs, pose_hidden
 from ascertain.problem.pose_plant import pose_plant
@@ -120,11 +118,15 @@ def test_a_search_that_is_too_long_ends_no_run(monkeypatch: pytest.MonkeyPatch) 
     assert run.verdict == Abstained("the budget of 5 actions is spent")
 
 
-def test_no_plant_whose_states_are_not_listed_is_searched() -> None:
-    question = pose_plant(register(3))
-    opts, bank = pose_observer(question)
-    stages = start_observer(opts, bank)._run.stages  # pyright: ignore[reportPrivateUsage]
-    assert Stalemates(question).find(stages.world, stages.guard) is None
+@pytest.mark.parametrize("bits", [3, 14])
+def test_bits_of_a_plant_that_nothing_reads_are_named_as_what_is_left(bits: int) -> None:
+    """All bits but the last are read; a large plant is looked at once what is left is a list."""
+    plant = register(bits, Fraction(1, 10))
+    read = [plant.actions[i] for i in range(bits - 1)]
+    run = observe(pose_plant(plant, actions=read, alpha="1/100"), SimulatedPlant(plant, 0, 1)).run
+    assert isinstance(run.verdict, Abstained)
+    assert run.verdict.reason == LEFT + f"{'0' * bits} or 1{'0' * (bits - 1)}"
+    assert run.observer.counters.actions < 20 * bits
 
 
 # ---- certainty under noise

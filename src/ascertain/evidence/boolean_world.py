@@ -37,6 +37,8 @@ from ascertain.types import BoolArray, WordArray
 
 MAX_WORLD_BITS = 30
 """A sweep takes time in proportion to the states: for 64 readings some 13 ms with 24 bits, about a second with 30."""
+SWEPT_BITS = 12
+"""Of a plant that is swept whenever it is of use to know all that is left: 4,096 states, less than a millisecond."""
 PART_WORDS = 1 << 12
 """Words, of 64 states each, that are swept in one call of the kernel: milliseconds, so that Ctrl-C is heard soon."""
 KEPT = 1 << 19
@@ -110,6 +112,10 @@ class BooleanWorld(AbstractStateWorld):
 
     def _blocks(self) -> Iterator[Group]:
         yield from self._sweep() if self._left is None else cut_blocks(self._left)
+
+    def list_left(self, limit: int) -> list[Group] | None:
+        # A large plant is not swept for this: it is asked after every reading, and most sweeps would be for nothing.
+        return None if self._left is None and self._plant.num_bits > SWEPT_BITS else super().list_left(limit)
 
     def likely_rivals(self, label: int, limit: int, rank: Rank | None = None) -> list[Group]:
         # Of states that share labels far more hold out than of states at random, so that a list is long for longer.

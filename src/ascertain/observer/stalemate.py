@@ -13,7 +13,8 @@ scores and moved alike, are beaten together or not at all.
 
 On a hidden model two hypotheses that no experiment tells apart at the start are never told apart; these pairs are known
 from its quotient. Actions that are still allowed by their limits count as allowed, however often they would be needed.
-Where all this is too much to search, or states are not listed, there is no stalemate: the run goes on.
+Of a large Boolean plant what is left is looked at once it is a list, and not while the plant is still swept. Where all
+this is too much to search there is no stalemate: the run goes on.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Stalemates:
     def find(self, world: AbstractWorld, guard: Guard) -> tuple[str, ...] | None:
         """The labels that are left, where nothing that is allowed tells them apart; None where something may."""
         model, evidence = world.model, world.evidence
-        if model.listed is None or evidence.vanished or evidence.bank.later is not None:
+        if evidence.vanished or evidence.bank.later is not None:
             return None
         left = world.list_left(MAX_LEFT)
         if not left:
@@ -70,8 +71,7 @@ class Stalemates:
         """Whether no allowed word on a machine leads what is left to different laws, or to one label."""
         size = sum(group.size for group in left)
         first = frozenset(int(s) for group in left for s in group.current)
-        # A candidate that is no hypothesis may still move the evidence.
-        if size == self._given_up or not first.issuperset(world.evidence.unbeaten_states.tolist()):
+        if size == self._given_up:
             return False
         exactly, current = world.evidence.alpha > 0, world.labelling.about == "current"
         seen, queue, lookups = {first}, deque([first]), 0
@@ -82,10 +82,11 @@ class Stalemates:
                 if lookups > MAX_LOOKUPS:
                     self._given_up = size
                     return False
-                laws = [model.reading_law(s, action) for s in here]
-                if not all(laws):
+                if not model.is_total and not all(model.reading_law(s, action) for s in here):
                     continue
-                if any(law != laws[0] if exactly else law.keys() != laws[0].keys() for law in laws):
+                law = model.reading_law(next(iter(here)), action)
+                others = (model.reading_law(s, action) for s in here)  # mostly one of the first differs
+                if any(other != law if exactly else other.keys() != law.keys() for other in others):
                     return False
                 after = frozenset(model.next_state(s, action) for s in here)
                 if after in seen:
@@ -94,7 +95,8 @@ class Stalemates:
                     return False
                 seen.add(after)
                 queue.append(after)
-        return True
+        # A candidate that is no hypothesis may still move the evidence.
+        return first.issuperset(world.evidence.unbeaten_states.tolist())
 
     def _are_obstructed(self, world: AbstractWorld, left: list[Group]) -> bool:
         """Whether every two hypotheses of a hidden model that are left, of different labels, are told apart by nothing

@@ -89,7 +89,11 @@ def choose_control(
     if recorded is not None:
         return _recorded(problem, recorded, policy)
     if policy is not None and is_path(policy):
-        return _control(problem, read_policy(policy, list_questions(problem)), budget)
+        controller = read_policy(policy, list_questions(problem))
+        try:
+            return _control(problem, controller, budget)
+        except TaskError as reason:
+            raise TaskError(f"{policy}: {reason}") from None
     if policy == CERTIFIED:
         found = _find(problem, choose_question(problem), budget, seconds, tell)
         if found is None:
