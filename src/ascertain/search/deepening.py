@@ -139,6 +139,7 @@ class Search:
                 self.prepare()
                 if self.is_over:
                     return "time"
+                self.report(progress)
             status = self.visit(at_once if self.prepared else max(1, first))
             if status == DONE:
                 return None
@@ -154,8 +155,12 @@ class Search:
                 self.improve_policy()
             if self.is_over:
                 return "time"
-            if progress is not None and self.lower < self.upper:
-                progress(*self.interval(), self.stats())
+            self.report(progress)
+
+    def report(self, progress: SearchProgress | None) -> None:
+        """Say how far it is, unless it is over."""
+        if progress is not None and self.lower < self.upper:
+            progress(*self.interval(), self.stats())
 
     def visit(self, number: int) -> int:
         """So many visits, in as many calls as the kernel takes for them; cut short only when time runs out."""
