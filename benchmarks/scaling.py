@@ -1,12 +1,14 @@
 """The exact solver at scale: families of questions that grow, with greedy and a SAT encoding as rivals in the same run.
 
     python -m benchmarks.scaling [--time SECONDS] [--sat SECONDS] [--only WORD]
+    python -m benchmarks.scaling --rows NAME [--time SECONDS]
 
 Each run is a process of its own with warm kernel caches. *policy* is when the first policy was there and its cost,
 *result* is the interval after the limit or the optimum, *ended* when `solve` returned, by the clock and of processor
 time. *Greedy* is one-step greedy by Gini's index, written here in plain Python: the action, or the shortest word, that
 takes away most pairs of labels. SAT is `benchmarks/sat_rival.py`, where its encoding is not too large. Making the task
-is left out for all.
+is left out for all. --rows says how long the rows of a proof, and the certificate as text, take to write after a
+search of one instance.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from tests.reference.scaling_tasks import (
     counter,
     dtls_clients,
     locks,
+    mastermind,
     mutants,
     odd_permutations,
     random_machine,
@@ -35,9 +38,14 @@ from tests.reference.scaling_tasks import (
     shift_register,
 )
 
-from ascertain.search.exact import solve
+from ascertain.certificate.claims.lower import lower_claim
+from ascertain.quotients.quotient import take_quotient
+from ascertain.search.configuration import build_arena
+from ascertain.search.deepening import Search
+from ascertain.search.exact import solve, write_proof
 from ascertain.search.first_policy import find_first_policy
-from ascertain.search.solution import Bounded, SearchStats, Solved
+from ascertain.search.solution import Bounded, Proof, SearchStats, Solved
+from ascertain.task.canonical import canonical_bytes
 from ascertain.task.task import Task
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,6 +66,7 @@ INSTANCES: dict[str, Callable[[], Task]] = {
     "random 1000000, 20": lambda: random_machine(1_000_000, 20),
     "shift register 13, all": lambda: shift_register(13, 1 << 13),
     "shift register 17, 3": lambda: shift_register(17, 3),
+    "Mastermind 4, 6": lambda: mastermind(4, 6),
     "DTLS clients 30": lambda: dtls_clients(ARCHIVE, 30),
     "DTLS clients 100": lambda: dtls_clients(ARCHIVE, 100),
     "DTLS clients 200": lambda: dtls_clients(ARCHIVE, 200),
@@ -94,6 +103,24 @@ def run_one(name: str, limit: float) -> dict[str, Any]:
         "greedy seconds": greedy_seconds,
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
     }
+
+
+def write_rows(name: str, limit: float) -> str:
+    """Rows of the lower bound that a search has reached, and processor time for forming and for writing them."""
+    quotient = take_quotient(INSTANCES[name]())
+    search = Search(build_arena(quotient.reduced), time_limit=limit)
+    search.run()
+    proof, began = write_proof(search, quotient), time.process_time()
+    proof = write_proof(search, quotient)  # again, with kernels that are loaded
+    if not isinstance(proof, Proof):
+        return f"{name}: D >= {proof.bound} is proved by shares, without rows"
+    formed = time.process_time()
+    text = canonical_bytes(lower_claim(proof.bound, proof.rows, proof.root, proof.block))
+    written = time.process_time()
+    return (
+        f"{name}: D >= {proof.bound}, {len(proof.rows)} rows in {formed - began:.2f} s, "
+        f"{len(text) / 2**20:.1f} MB of text in {written - formed:.2f} s"
+    )
 
 
 def worst_of(task: Task, policy: Any) -> str:
@@ -166,10 +193,14 @@ def in_fresh_process(name: str, limit: float) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--one", help="solve one instance and print what was found as JSON")
+    parser.add_argument("--rows", help="write the rows of a proof after a search of one instance")
     parser.add_argument("--time", type=float, default=30.0, help="seconds for each instance")
     parser.add_argument("--sat", type=float, default=30.0, help="seconds for the rival")
     parser.add_argument("--only", default="", help="instances whose name contains this")
     options = parser.parse_args()
+    if options.rows:
+        print(write_rows(options.rows, options.time))
+        return
     if options.one:
         print(json.dumps(run_one(options.one, options.time)))
         return

@@ -28,7 +28,7 @@ from ascertain_check.reading import read_json
 from ascertain_check.task import read_task
 from tests.reference.greedy import greedy_cost
 from tests.reference.optimum import optimum
-from tests.reference.scaling_tasks import identify, random_machine, random_union, shift_register
+from tests.reference.scaling_tasks import identify, mastermind, random_machine, random_union, shift_register
 from tests.reference.search import most_leaves, walk
 from tests.strategies import machines, tasks
 
@@ -89,6 +89,7 @@ def test_a_policy_by_the_largest_branch_is_that_of_plain_greedy_or_better(task: 
 def test_the_code_of_a_small_mastermind_is_known_after_three_guesses_and_not_after_two(tmp_path: Path) -> None:
     runpy.run_path(str(EXAMPLE))["write"](3, 3, tmp_path)
     settled = settle(tmp_path / "which.toml")
+    assert solve(mastermind(3, 3)).cost == 3  # type: ignore[union-attr]
     assert settled.is_optimal
     assert settled.interval == (3, 3)
     assert optimum(settled.task) == 3

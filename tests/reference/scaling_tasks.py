@@ -5,6 +5,7 @@ A family is a function of a size; hypotheses are states of one machine, or the i
 
 from __future__ import annotations
 
+import itertools
 import tarfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,6 +29,16 @@ def counter(n: int) -> Task:
     value, output = np.arange(n), np.zeros((n, 2), dtype=np.int32)
     output[n - 1, 0] = 1
     return identify(np.column_stack(((value + 1) % n, (value - 1) % n)), output, range(n))
+
+
+def mastermind(places: int, colours: int) -> Task:
+    """Which code is hidden? Every code is a guess, which changes nothing and reads its marks."""
+    codes = np.array(list(itertools.product(range(colours), repeat=places)))
+    right = (codes[:, None] == codes[None]).sum(axis=2)
+    number = np.stack([(codes == c).sum(axis=1) for c in range(colours)], axis=1)
+    shared = np.minimum(number[:, None], number[None]).sum(axis=2)
+    _, marks = np.unique(right * (places + 1) + shared, return_inverse=True)
+    return identify(np.arange(len(codes))[:, None].repeat(len(codes), 1), marks.reshape(right.shape), range(len(codes)))
 
 
 def shift_register(bits: int, hypotheses: int) -> Task:

@@ -139,6 +139,7 @@ class Search:
                 self.prepare()
                 if self.is_over:
                     return "time"
+                self.report(progress)
             status = self.visit(at_once if self.prepared else max(1, first))
             if status == DONE:
                 return None
@@ -154,8 +155,12 @@ class Search:
                 self.improve_policy()
             if self.is_over:
                 return "time"
-            if progress is not None and self.lower < self.upper:
-                progress(*self.interval(), self.stats())
+            self.report(progress)
+
+    def report(self, progress: SearchProgress | None) -> None:
+        """Say how far it is, unless it is over."""
+        if progress is not None and self.lower < self.upper:
+            progress(*self.interval(), self.stats())
 
     def visit(self, number: int) -> int:
         """So many visits, in as many calls as the kernel takes for them; cut short only when time runs out."""
@@ -182,6 +187,8 @@ class Search:
         until = None if is_small or self.deadline is None else max(self.deadline, time.monotonic() + GRACE)
         self.take(self.first or find_first_policy(self.arena.task, deadline=until, eager=True))
         self.take(find_first_policy(self.arena.task, MIDDLE, self.deadline))
+        if len(self.arena.start) * self.arena.num_actions > SMALL:
+            self.take(find_first_policy(self.arena.task, MIDDLE, self.deadline, by_largest=True))
         if self.counts_start:
             self.raise_start(bound_by_counting(self.arena, self.lower))
         if self.lower >= self.upper:
@@ -212,7 +219,6 @@ class Search:
         if self.packed or self.graph.num_visits < due or not self.counts_start or self.lower >= self.upper:
             return
         self.packed = True
-        self.take(find_first_policy(self.arena.task, MIDDLE, self.deadline, by_largest=True))
         self.raise_start(bound_by_packing(self.arena, self.lower, lambda: self.is_over))
         self.take(find_first_policy(self.arena.task, WIDE, self.deadline))
         if self.is_planned and self.lower < self.upper:

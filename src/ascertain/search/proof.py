@@ -22,7 +22,6 @@ import numpy as np
 
 from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.kernels.search import rows as kernels
-from ascertain.kernels.search.bounds import NEVER, dearest_subset, farthest_pair, usable_size
 from ascertain.kernels.search.rows import Rows, find_part, form_rows
 from ascertain.search.configuration import Configuration, Member
 from ascertain.search.graph import SearchGraph
@@ -61,7 +60,7 @@ class _RowWriter:
 
     def prove(self, bound: int) -> tuple[tuple[ProofRow, ...], int]:
         self.arena.most_bytes = None  # limits are those of the search
-        root = self.graph.intern(dict.fromkeys(self.begin(bound), 1))
+        root = self.graph.intern(dict.fromkeys(self.part_of_start(bound), 1))
         self.make_room()
         self.rows.need[root] = bound
         levels = {bound: [root]}
@@ -73,19 +72,24 @@ class _RowWriter:
             used[kernels.ASKED] = 0
         return tuple(self.list_rows()), int(self.rows.number[root])
 
-    def begin(self, bound: int) -> list[Member]:
+    def part_of_start(self, bound: int) -> list[Member]:
         """The part of the start that costs so much."""
-        arena, scratch = self.arena, self.graph.scratch
-        bits, leaves = arena.tables.bits, arena.tables.by_leaves
-        code = arena.encode(arena.start)
-        scratch.code[: len(code)] = code
-        count = find_part(arena.tables, self.graph.data, scratch, self.rows, len(code), bound)
-        members = [(c & ((1 << bits) - 1), c >> bits) for c in self.rows.part[:count].tolist()]
+        start, leaves = self.arena.start, self.arena.tables.by_leaves
+        part = self.part_of(start, bound)
         # One member of each label, and as few of them as cost so much.
-        first = {label: (label, s) for label, s in sorted(arena.start, reverse=True)}
-        if count == len(code) and len(leaves) > 0 and leaves[len(first)] >= bound:
-            members = sorted(first.values())[: int(np.searchsorted(leaves, bound))]
-        return members
+        first = {label: (label, s) for label, s in sorted(start, reverse=True)}
+        if len(part) == len(start) and len(leaves) > 0 and leaves[len(first)] >= bound:
+            return sorted(first.values())[: int(np.searchsorted(leaves, bound))]
+        return part
+
+    def part_of(self, configuration: Configuration, need: int) -> list[Member]:
+        """A small part that is known to cost so much; empty where none is known. No state has two labels."""
+        tables, scratch = self.arena.tables, self.graph.scratch
+        code = self.arena.encode(configuration)
+        scratch.code[: len(code)] = code
+        count = find_part(tables, self.graph.data, scratch, self.rows, len(code), need)
+        member = {s: (label, s) for label, s in configuration}
+        return [member[c >> tables.bits] for c in self.rows.part[:count].tolist()]
 
     def form(self, queue: np.ndarray) -> None:
         """Form the rows of these nodes."""
@@ -139,7 +143,7 @@ class InfinityProver:
     """Collects rows for a start that nothing settles."""
 
     def __init__(self, graph: SearchGraph, tree: SplittingTree | None) -> None:
-        self.graph, self.arena, self.tree = graph, graph.arena, tree
+        self.arena, self.tree, self.small = graph.arena, tree, _RowWriter(graph)
         self.moves: dict[Configuration, dict[Action, tuple[Reading, Configuration]]] = {}
         self.known: dict[Configuration, Configuration | None] = {}
         """A part that nothing settles, as far as that is known."""
@@ -190,17 +194,9 @@ class InfinityProver:
         pair = self.meeting(configuration)
         if pair is not None or len({label for label, _ in configuration}) < 2:
             return pair
-        members = sorted(configuration, key=lambda member: member[1])
-        tables, code = self.arena.tables, self.arena.encode(configuration)
-        distance, i, j = farthest_pair(tables, code, len(code))
-        if distance >= INFINITE:
-            return frozenset((members[i], members[j]))
-        for m in range(3, usable_size(tables.subsets, len(code)) + 1):
-            if dearest_subset(tables, code, len(code), m) >= NEVER:
-                return frozenset(members[int(place)] for place in tables.chosen[:m])
-        stuck = None if self.tree is None else self.tree.stuck_part(configuration)
-        node = self.graph.find_code(code)
-        return configuration if stuck is None and node >= 0 and self.graph.lower(node) >= INFINITE else stuck
+        part = frozenset(self.small.part_of(configuration, INFINITE))
+        stuck = None if self.tree is None or 0 < len(part) < len(configuration) else self.tree.stuck_part(configuration)
+        return stuck or part or None
 
     def named(self, part: Configuration) -> Configuration:
         """The part with its labels renamed in the order of its states; about the current state, labels are states'."""

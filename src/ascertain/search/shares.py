@@ -50,6 +50,8 @@ MOST_RIVALS = 1_500
 """Rivals of a reference, evenly spaced: cuts of more of them make the program long without making it much better."""
 SAMPLE = 16
 """Hypotheses that are tried as references, and rivals that each is measured against."""
+SHORTEST = 0.01
+"""Seconds that a linear program may take at least, for its solver takes no less."""
 FINEST = 1_000
 """Denominators of weights and potentials: programs of this kind mostly have halves and thirds in their solutions."""
 
@@ -231,7 +233,8 @@ class _Packing:
         matrix = csr_array((values, (rows, columns)), shape=(len(place) + len(self.cuts), len(steps)), dtype=float)
         limit = np.concatenate((np.zeros(len(place)), -np.ones(len(self.cuts))))
         limit[place[self.start]] = 1
-        price, most = [cost[a] for _, a in steps], {"time_limit": seconds_left()}
+        price, left = [cost[a] for _, a in steps], seconds_left()
+        most = {} if left is None else {"time_limit": max(left, SHORTEST)}
         found = cast("Any", linprog(price, A_ub=matrix, b_ub=limit, method="highs", options=most))
         if found.status != 0:
             return None

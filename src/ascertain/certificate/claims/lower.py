@@ -34,7 +34,7 @@ def lower_claim(
 def row_data(row: ProofRow) -> dict[str, Any]:
     """One row of the proof."""
     return {
-        "set": [[int(k), int(s)] for k, s in row.members],
+        "set": [list(member) for member in row.members],
         "bound": fraction_text(row.bound),
-        "moves": {str(a): [int(y), int(target)] for a, (y, target) in row.moves.items()},
+        "moves": {str(a): list(move) for a, move in row.moves.items()},
     }
