@@ -27,7 +27,7 @@ from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
 from ascertain_check import chain, check, evidence, plant_task, plant_world, reading, trust, work
 from ascertain_check.__main__ import main
-
+from ascertain_check.claims import CLAIMS
 from ascertain_check.verdicts import Malformed
 from tests.by_hand import build, identify
 from tests.reference import run_checker
@@ -333,6 +333,12 @@ def test_what_had_to_be_trusted_is_printed_even_when_nothing_else_is_asked_for(
     assert shown.splitlines() == ["VERIFIED", proved, *trust.RUN]
     assert main(["-v", *files]) == 0  # as it was called before
     assert capsys.readouterr().out == shown
+
+
+def test_the_page_of_guarantees_lists_what_is_trusted_word_for_word() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "guarantees.md").read_text("utf-8").splitlines()
+    said = {sentence for claim in CLAIMS.values() for sentence in claim.trusted}
+    assert {line for line in page if line.startswith("trusted, not proved")} == said
 
 
 def test_losses_and_doubts_are_told() -> None:
