@@ -61,7 +61,9 @@ def test_what_a_certificate_does_not_say_is_missed(name: str, wanted: list[str])
 
 @pytest.mark.parametrize("name", sorted(CLAIMS))
 def test_the_name_of_every_claim_can_be_required(name: str) -> None:
-    found = [path for path in CORPUS.glob("*.json") if f'"claim":"{name}"'.encode() in path.read_bytes().replace(b" ", b"")]
+    found = [
+        path for path in CORPUS.glob("*.json") if f'"claim":"{name}"'.encode() in path.read_bytes().replace(b" ", b"")
+    ]
     task, claims = load("register-optimum")
     assert says(task, claims, name) == (name in {claim["claim"] for claim in claims})
     if found:
@@ -125,7 +127,9 @@ def test_bounds_at_other_risks_do_not_bound_the_policies_of_the_task() -> None:
         assert says(task, [claim], "cost<=0") == counts
 
 
-@pytest.mark.parametrize("text", ["", "nonsense", "alpha<=", "alpha<=0.1", "cost<=-1", "complete:", "complete:x", "cost<1"])
+@pytest.mark.parametrize(
+    "text", ["", "nonsense", "alpha<=", "alpha<=0.1", "cost<=-1", "complete:", "complete:x", "cost<1"]
+)
 def test_a_requirement_that_is_not_one_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     files = [str(CORPUS / f"register-optimum{end}.json") for end in (".task", "")]
     assert main(["--require", text, *files]) == 2

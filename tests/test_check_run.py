@@ -27,7 +27,7 @@ from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
 from ascertain_check import chain, check, evidence, plant_task, plant_world, reading, trust, work
 from ascertain_check.__main__ import main
-
+from ascertain_check.claims import CLAIMS
 from ascertain_check.verdicts import Malformed
 from tests.by_hand import build, identify
 from tests.reference import run_checker
@@ -335,6 +335,12 @@ def test_what_had_to_be_trusted_is_printed_even_when_nothing_else_is_asked_for(
     assert capsys.readouterr().out == shown
 
 
+def test_the_page_of_guarantees_lists_what_is_trusted_word_for_word() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "guarantees.md").read_text("utf-8").splitlines()
+    said = {sentence for claim in CLAIMS.values() for sentence in claim.trusted}
+    assert {line for line in page if line.startswith("trusted, not proved")} == said
+
+
 def test_losses_and_doubts_are_told() -> None:
     case = replace(NOMINAL, steps=(Step(0, None), Step(1, None), DOUBT, *THRICE))
     told = check(*texts_of(case.question, claim_of(case))).proved[0]
@@ -348,6 +354,55 @@ def test_what_had_to_be_trusted_is_said_of_a_run_among_other_claims_and_of_nothi
         signed = json.loads(certificate) | {"claims": claims}
         verdict = check(task, json.dumps(signed).encode())
         assert (verdict.word, verdict.proved.count(trust.BEFORE)) == ("VERIFIED", trusted)
+
+
+# Forging, with an honest first record.
+
+
+def lamp(truth: int, seed: int) -> Case:
+    """A lamp that should be lit, looked at six hundred times; the bank is its two states."""
+    machine = with_flip(build([[0], [1]], [[0], [1]]), Fraction(1, 20))
+    rng = Random(f"lamp {seed}")
+    steps = tuple(Step(0, truth if rng.random() < 0.95 else 1 - truth) for _ in range(600))
+    halves = ((0, HALF), (1, HALF))
+    case = Case(identify(machine, alpha=Fraction(1, 1000)), "l1", steps, halves, policy="staged", nominal=1)
+    return replace(case, alpha=Fraction(1, 1000), placed=False, rejection=Fraction(1, 1000), committed="hypotheses")
+
+
+def test_a_switch_that_is_placed_afterwards_is_not_verified() -> None:
+    """Where three readings in a row happen to speak for what is wrong: lamps were certified like that."""
+    forged = 0
+    for seed in range(150):
+        case = lamp(0, seed)
+        found = [i for i in range(598) if all(step.reading == 1 for step in case.steps[i : i + 3])]
+        for i in found:
+            forged += 1
+            assert judge(replace(case, steps=case.steps[: i + 3], switched=i)) == "REFUTED"
+    assert forged >= 5
+
+
+def test_unwelcome_readings_that_are_called_lost_are_not_verified() -> None:
+    for seed in range(30):
+        case = lamp(0, seed)
+        kept = [Step(0, step.reading if step.reading == 1 else None) for step in case.steps]
+        end = [i for i, step in enumerate(kept) if step.reading == 1][3] + 1
+        lost = sum(step.reading is None for step in kept[:end])
+        blank = replace(case, steps=tuple(kept[:end]), bank=((1, ONE),))
+        assert lost <= 10 or judge(blank) == "REFUTED"
+        for switched in (0, 1):
+            assert judge(replace(blank, bank=case.bank, switched=switched)) == "REFUTED"
+
+
+def test_an_honest_run_switches_where_the_trigger_says() -> None:
+    case = lamp(0, 1)
+    switched = first_due(case)
+    assert switched is not None
+    honest = replace(case, label="l0", switched=switched)
+    assert [judge(replace(honest, steps=case.steps[: switched + k])) for k in (1, 2, 3)] == [
+        "REFUTED",
+        "REFUTED",
+        "VERIFIED",
+    ]
 
 
 # Limits.

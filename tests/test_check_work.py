@@ -155,7 +155,7 @@ def list_spots(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ..
             yield path
         for i in range(min(len(value), 5)):
             yield from list_spots(value[i], (*path, i))
-    elif path and (isinstance(value, str) and value[:1].isdigit() or type(value) is int):
+    elif path and ((isinstance(value, str) and value[:1].isdigit()) or type(value) is int):
         yield path
 
 

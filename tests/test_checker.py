@@ -122,7 +122,9 @@ def test_on_request_the_command_says_what_it_has_verified(
     assert (code, capsys.readouterr().out.splitlines()) == (0, ["VERIFIED", *sentences])
 
 
-@pytest.mark.parametrize("arguments", [[], ["one"], ["one", "two", "three"], ["-v"], ["-v", "--require", "optimal", "one"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["one"], ["one", "two", "three"], ["-v"], ["-v", "--require", "optimal", "one"]]
+)
 def test_the_command_needs_two_files(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     assert capsys.readouterr().out.startswith("MALFORMED: two files are needed")

@@ -33,10 +33,10 @@ def test_a_witness_hears_the_hash_of_the_first_record_once_and_before_anything_i
             assert heard, f"{action} was sent before the witness has heard"
             return "dark"
 
-    observed = observe(LAMP, Lamp(), journal=tmp_path / "j", witness=heard.append)
+    observed = observe(LAMP, Lamp(), journal=tmp_path / "j", witnesses=[heard.append])
     assert observed.is_certified
     assert heard == [first_hash(tmp_path / "j")]
-    observe(LAMP, None, journal=tmp_path / "j", resume=True, witness=heard.append)
+    observe(LAMP, None, journal=tmp_path / "j", resume=True, witnesses=[heard.append])
     assert len(heard) == 1
 
 
@@ -49,7 +49,7 @@ def test_a_run_whose_witness_fails_does_not_begin(tmp_path: Path) -> None:
             raise AssertionError(action)
 
     with pytest.raises(TaskError, match="not now"):
-        observe(LAMP, Lamp(), journal=tmp_path / "j", witness=refuse)
+        observe(LAMP, Lamp(), journal=tmp_path / "j", witnesses=[refuse])
     with Journal(tmp_path / "j") as kept:
         assert not kept.records
     assert observe(LAMP, "simulated:4", journal=tmp_path / "j", resume=True).is_certified
@@ -80,7 +80,10 @@ def test_what_is_no_command_is_refused(command: str) -> None:
 
 def test_no_problem_file_names_a_witness(tmp_path: Path) -> None:
     problem = tmp_path / "p.toml"
-    problem.write_text(LAMP.read_text() + '\n[observe]\nwitness = "true"\n' if "[observe]" not in LAMP.read_text() else
-                       LAMP.read_text().replace("[observe]", '[observe]\nwitness = "true"'))
+    problem.write_text(
+        LAMP.read_text() + '\n[observe]\nwitness = "true"\n'
+        if "[observe]" not in LAMP.read_text()
+        else LAMP.read_text().replace("[observe]", '[observe]\nwitness = "true"')
+    )
     with pytest.raises(TaskError, match="witness"):
         observe(problem, "simulated:4")

@@ -40,7 +40,7 @@ from ascertain.problem.pose_plant import pose_plant
 from ascertain.problem.problem import as_problem
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
 from ascertain.task.task import Task
-from ascertain_check import check
+from ascertain_check import check, trust
 from tests.reference.registers import far_sensor
 from tests.reference.spoilers import spoil_everywhere
 from tests.test_check_policy import judge as is_within_risk
@@ -247,7 +247,7 @@ def test_a_run_that_followed_its_policy_is_verified() -> None:
     assert str(verdict) == "VERIFIED"
     assert verdict.proved[0].startswith(f"the answer '{run.verdict.label}' follows, in {len(claim['transcript'])} ")
     assert verdict.proved[0].endswith("faults of the plant not counted")
-    assert verdict.trusted == ("trusted, not proved: the time of the commitment",)
+    assert verdict.trusted == trust.FOLLOWED
 
 
 def test_a_lost_reading_that_nothing_depends_on_is_verified() -> None:

@@ -27,9 +27,7 @@ from ascertain_check.verdicts import (
 from ascertain_check.work import limit
 
 
-def check(
-    task_text: bytes, certificate_text: bytes, require: Sequence[str] = (), budget: int | None = None
-) -> Verdict:
+def check(task_text: bytes, certificate_text: bytes, require: Sequence[str] = (), budget: int | None = None) -> Verdict:
     """What the certificate proves about the task; the first fault found decides.
 
     `require` lists what it must say, as required.py reads it. More than `budget` steps of work are not done, and the

@@ -100,12 +100,12 @@ class Laws:
 
     def __init__(self, task: HiddenTask) -> None:
         self.task = task
-        columns = list(zip(*task.law, strict=True))
+        columns = [[row[a] for row in task.law] for a in range(task.num_actions)]
         self.num_entries = [sum(0 if k is None else len(task.laws[k]) for k in column) for column in columns]
         self.scale: list[int] = []
         self.ends: list[list[Ends]] = []
         for column in columns:
-            laws = {k: () if k is None else task.laws[k] for k in column}
+            laws: dict[int | None, JointLaw] = {k: () if k is None else task.laws[k] for k in column}
             entries = [p for law in laws.values() for _, _, p in law]
             spend(KEEP * len(entries))
             scale = common_denominator(entries, "the laws")

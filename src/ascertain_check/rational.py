@@ -8,7 +8,7 @@ from typing import Any
 
 from ascertain_check.work import spend
 
-COUNTED = "add radd sub rsub mul rmul truediv rtruediv lt le gt ge".split()
+COUNTED = ["add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "lt", "le", "gt", "ge"]
 """The operations that are counted, as their methods are called; what they give is counted in its turn."""
 
 

@@ -54,8 +54,10 @@ def read_requirement(text: str) -> IsSaid:
     if match := COMPARISON.fullmatch(text):
         number = read_rational(match[2], f"the requirement {quote(text)}")
         return lambda task, claims: compare(match[1], number, task, claims)
-    raise Malformed(f"the requirement {quote(text)} is not known: {', '.join(words)}, answer=LABEL, alpha<=P, cost<=C, "
-                    "cost>=C, complete:K or sampled<=P")
+    raise Malformed(
+        f"the requirement {quote(text)} is not known: {', '.join(words)}, answer=LABEL, alpha<=P, cost<=C, "
+        "cost>=C, complete:K or sampled<=P"
+    )
 
 
 def find(claims: list[Object], *names: str) -> list[Object]:

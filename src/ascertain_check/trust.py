@@ -7,7 +7,9 @@ from __future__ import annotations
 
 BEFORE = "trusted, not proved: that the first record was made before the first reading (--witness shows it to others)"
 RECORDED = "trusted, not proved: that actions, readings, losses and doubts are recorded as they were, and all of them"
-ALONE = "trusted, not proved: that no other run of the same question was made and discarded (a risk file lists its runs)"
+ALONE = (
+    "trusted, not proved: that no other run of the same question was made and discarded (a risk file lists its runs)"
+)
 MODEL = (
     "trusted, not proved: that the plant is the one named, in one of the hypotheses, and follows the model, and that "
     "its noise keeps to its laws or its bound, whatever went before"

@@ -49,4 +49,6 @@ def is_free(task: Question) -> bool:
         return not task.never and (task.about_current or kept)
     if any(None in row for row in task.successor):
         return False
-    return task.current is not None or all(len(set(column)) == task.num_states for column in zip(*task.successor))
+    return task.current is not None or all(
+        len({row[a] for row in task.successor}) == task.num_states for a in range(task.num_actions)
+    )

@@ -8,7 +8,7 @@ whatever was found until then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -36,7 +36,7 @@ _METER: ContextVar[Meter | None] = ContextVar("_METER", default=None)
 
 
 @contextmanager
-def limit(budget: int | None) -> Iterator[Meter]:
+def limit(budget: int | None) -> Generator[Meter]:
     """Count what is done inside, and end it when the budget is spent; None: there is no end."""
     meter = Meter(budget)
     token = _METER.set(meter)

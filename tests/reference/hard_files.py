@@ -109,7 +109,9 @@ def contradictions(n: int) -> Files:
 
 
 def shares(n: int) -> Files:
-    task = machine([[(i + 1) % n] for i in range(n)] + [[n + (i + 1) % (n + 1)] for i in range(n + 1)], [[0]] * (2 * n + 1))
+    task = machine(
+        [[(i + 1) % n] for i in range(n)] + [[n + (i + 1) % (n + 1)] for i in range(n + 1)], [[0]] * (2 * n + 1)
+    )
     task |= {"hypotheses": [[0, 0], [n, 1]]}
     parts: dict[str, Any] = {"labels": [], "states": [], "potential": [], "rivals": [1], "reference": 0}
     return files(task, {"claim": "shares", "cost": "0", **parts})

@@ -164,8 +164,9 @@ def switched_runs() -> Iterator[tuple[str, Case]]:
     late = replace(FALLBACK, steps=wrong + THRICE, switched=2, nominal=1, placed=False)
     yield "plant-switched-by-the-threshold", replace(late, threshold=Fraction(3))
     yield "plant-switched-by-rejection", replace(late, rejection=Fraction(1, 8))
-    yield "plant-staged-switched-by-rejection", replace(
-        late, policy="staged", threshold=Fraction(0), rejection=Fraction(1, 8)
+    yield (
+        "plant-staged-switched-by-rejection",
+        replace(late, policy="staged", threshold=Fraction(0), rejection=Fraction(1, 8)),
     )
     lost = (Step(0, None), Step(1, None))
     yield "plant-switched-readings-lost", replace(late, steps=(*lost, *late.steps), switched=4, threshold=Fraction(3))
@@ -180,9 +181,7 @@ def switched_runs() -> Iterator[tuple[str, Case]]:
     turns = replace(NOMINAL, steps=tuple(TWICE[i] for i in (0, 2, 1, 3)), more=(("probing", "round-robin"),))
     yield "plant-in-turn", turns
     yield "plant-within-limits", replace(NOMINAL, more=(("limits", [[0, 2], [1, 2]]), ("budget", 4)))
-    yield "plant-losses-as-many-as-allowed", replace(
-        NOMINAL, steps=(Step(0, None), *TWICE), more=(("losses", 1),)
-    )
+    yield "plant-losses-as-many-as-allowed", replace(NOMINAL, steps=(Step(0, None), *TWICE), more=(("losses", 1),))
 
 
 def only(case: Case, state: int) -> Task:
@@ -293,9 +292,7 @@ def false_runs() -> Iterator[tuple[str, Case]]:
         "machine-forbidden-doubt",
         replace(partial, steps=(Step(1, None, certain=False), *partial.steps)),
     )
-    yield "machine-candidates-refuted", replace(
-        sound["machine-nominal"], bank=((2, ONE),), policy="eager", switched=0
-    )
+    yield "machine-candidates-refuted", replace(sound["machine-nominal"], bank=((2, ONE),), policy="eager", switched=0)
     lone = replace(partial, question=only(partial, 2), bank=((1, ONE),), nominal=1)
     yield "machine-candidate-forbids", replace(lone, steps=reads((1, 1)))
     yield "noisy-one-reading-changed", replace(sound["noisy-nominal"], steps=reads((0, 0), (0, 1)))

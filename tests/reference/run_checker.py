@@ -37,7 +37,12 @@ def holds(task: dict[str, Any], claim: dict[str, Any]) -> bool:
     switched = stages[0]["after"] if stages else None
     world = World(task)
     own = sha256(canonical(task)).hexdigest()
-    if first["task_sha256"] != own or settings["task"] != own or label != claim["label"] or steps != claim["transcript"]:
+    if (
+        first["task_sha256"] != own
+        or settings["task"] != own
+        or label != claim["label"]
+        or steps != claim["transcript"]
+    ):
         return False
     if len(stages) > 1 and settings["policy"] != "incremental":
         return False
@@ -179,7 +184,9 @@ class World:
         if self.hidden:
             return [(t, y, Fraction(p)) for t, y, p in model["laws"][number]]
         t = model["successor"][s][a]
-        return [(t, number, SURE)] if self.kind == "machine" else [(t, y, Fraction(p)) for y, p in model["laws"][number]]
+        return (
+            [(t, number, SURE)] if self.kind == "machine" else [(t, y, Fraction(p)) for y, p in model["laws"][number]]
+        )
 
     def command(self, s: int, a: int) -> tuple[int, int]:
         _, gates, tap = self.model["commands"][a]
@@ -381,10 +388,8 @@ def trigger(world: World, nominal: int, steps: Steps) -> Any:
                 whole = sum(place.values())
                 k = sum((w * p for s, w in place.items() for _, z, p in world.law(s, a) or [] if z == y), Fraction(0))
                 ratios = [*ratios, whole / (world.num_readings(a) * k)] if k else None
-            if world.hidden:
-                place = world.move(place, a, y)
-            else:
-                place = {(world.law(s, a) or [])[0][0]: SURE for s in place}
+            led = {(world.law(s, a) or [])[0][0]: SURE for s in place}
+            place = world.move(place, a, y) if world.hidden else led
         if ratios is not None:
             products = []
             for j in (1, 2, 4, 8, 16):
@@ -417,7 +422,9 @@ def likelihoods(world: World, belief: Belief, steps: Steps, ran: list[bool], sco
     return found
 
 
-def sums(world: World, bank: dict[int, Fraction], steps: Steps, scored_from: int, ran_weight: Fraction) -> list[Fraction]:
+def sums(
+    world: World, bank: dict[int, Fraction], steps: Steps, scored_from: int, ran_weight: Fraction
+) -> list[Fraction]:
     total = [Fraction(0)] * (len(steps) + 1)
     for number, w in bank.items():
         for ran in cases_of(steps):

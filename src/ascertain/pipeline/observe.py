@@ -32,7 +32,7 @@ from ascertain.live.recorder import Notebook, check_same_plant
 from ascertain.live.resume import Resumed, begin_controlled, begin_run, committed_misfit, committed_probing
 from ascertain.live.session import Run, resume_plant, run_session
 from ascertain.live.speculation import SpeculativeBank
-from ascertain.live.witnesses import Witness
+from ascertain.live.witnesses import Witness, command_witness
 from ascertain.observer.abstract import AbstractObserver
 from ascertain.observer.banks import OperationBank
 from ascertain.observer.pricing import PolicyChoice
@@ -253,7 +253,7 @@ def observe(
     progress: Progress | None = None,
     host: Host | None = None,
     plans: SharedPlan | None = None,
-    witness: Witness | None = None,
+    witnesses: Sequence[Witness | str] = (),
 ) -> Observed:
     """Run the experiment that settles the problem on a plant, and answer or abstain.
 
@@ -285,8 +285,8 @@ def observe(
     With a `risk_file` the run takes its alpha from a total risk that many runs share (`live/risk_file.py`), and is
     refused when too little is left; `total_alpha` and `risk_schedule` ("equal:N", "geometric:R") begin one.
 
-    `witness` is given the hash of the first record before that is written and before anything is sent; what it raises
-    keeps the run from beginning (`live/witnesses.py`).
+    Each of the `witnesses`, a function or a command, is given the hash of the first record before that is written and
+    before anything is sent; what one raises keeps the run from beginning (`live/witnesses.py`).
 
     In a fleet (`observe_fleet`) the text of the plant is filled in by what is known of the `host`, and `plans` keeps
     the policy that is found, for all hosts.
@@ -308,6 +308,7 @@ def observe(
         raise FileError(f"{journal}: there is no such journal to resume; leave --resume out to begin one")
     if risk_file is None and (total_alpha is not None or risk_schedule is not None):
         raise TaskError("--total-alpha and --risk-schedule need --risk-file FILE, which keeps what is spent")
+    tellers = [command_witness(witness) if isinstance(witness, str) else witness for witness in witnesses]
     posed = as_problem(problem)
     check = pose_check(conform_by, posed, reset, approve, journal, resume)
     shared = None if risk_file is None else RunRisk(risk_file, total_alpha, risk_schedule, alpha, journal)
@@ -372,8 +373,9 @@ def observe(
             note(f"the run has ended with a fault of the plant and does not go on: {begun.remark}; begin another one")
         if limit.is_over and begun.observer.verdict is None:
             begun = begun.out_of_time(limit)
-        if witness is not None and begun.commitment is not None and not dry_run:
-            witness(hash_record(START, begun.commitment))
+        if begun.commitment is not None and not dry_run:
+            for witness in tellers:
+                witness(hash_record(START, begun.commitment))
         if background is not None and not dry_run and begun.may_fall_back:
             background.begin()
         device = None

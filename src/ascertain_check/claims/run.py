@@ -37,8 +37,8 @@ from ascertain_check.evidence import Stage, Step, common_denominator
 from ascertain_check.fault_reset import check_reset
 from ascertain_check.hidden_world import check_hidden
 from ascertain_check.listed_world import check_listed
-from ascertain_check.plant_world import check_plant
 from ascertain_check.plant_task import PlantTask
+from ascertain_check.plant_world import check_plant
 from ascertain_check.question import Question
 from ascertain_check.reading import (
     Object,

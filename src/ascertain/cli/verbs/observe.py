@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -119,7 +121,6 @@ def command(
     from ascertain.cli.starting import restore_threads
     from ascertain.pipeline.certify import certificate_files
     from ascertain.pipeline.fleet import observe_fleet
-    from ascertain.live.witnesses import command_witness
     from ascertain.pipeline.observe import observe
     from ascertain.problem.plants import find_kind
 
@@ -137,16 +138,11 @@ def command(
     if by_person:
         asking.offer_completion(posed.question.model.readings)
     restore_threads()
-    taker = None if witness is None else command_witness(witness)
-
-    def show_commitment(digest: str) -> None:
-        if taker is not None:
-            taker(digest)
-        if print_commitment:
-            note(f"commitment {digest}")
-
+    witnesses: list[Any] = [] if witness is None else [witness]
+    if print_commitment:
+        witnesses.append(partial(_print_commitment, note))
     words: dict[str, Any] = {
-        "witness": show_commitment,
+        "witnesses": witnesses,
         "policy": policy,
         "plan_time": plan_time,
         "alpha": alpha,
@@ -215,6 +211,10 @@ def command(
         raise typer.Exit(5)
     if not dry_run and observed.exit_code:
         raise typer.Exit(observed.exit_code)
+
+
+def _print_commitment(note: Callable[[str], None], digest: str) -> None:
+    note(f"commitment {digest}")
 
 
 def _print(observed: Observed, dry_run: bool) -> None:

@@ -107,7 +107,7 @@ def _excerpts(story: Story) -> tuple[Excerpt, ...]:
     ]
     if story.certificate:
         lines = (
-            f"$ python -P -m ascertain_check -v {NAME}.task.json {NAME}.json",
+            f"$ python -P -m ascertain_check {NAME}.task.json {NAME}.json",
             story.checked,
             *story.proved,
             "",
