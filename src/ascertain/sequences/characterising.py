@@ -7,7 +7,7 @@ which of the two it is in front of can use it all the same.
 
 They exist exactly up to equivalence, so states stand for classes here. What is made small is the total cost of the
 words, and then their number. Small machines: the cheapest cover of the pairs by words that split alike
-(`conformance/identifiers.py`), up to limits; a smallest W is NP-hard to find. Larger ones: the words of the splitting
+(`conformance/identifiers.py`), up to limits; a smallest W is hard to find. Larger ones: the words of the splitting
 tree. Either way the lower bound is what the farthest pair needs, for identifiers the farthest of each state, summed.
 """
 
