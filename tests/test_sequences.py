@@ -23,6 +23,7 @@ from ascertain.model.named import shift_register
 from ascertain.pipeline.found_sequence import SequenceKind
 from ascertain.pipeline.sequence import find_sequence
 from ascertain.problem.pose import pose
+from ascertain.sequences.characterising import find_characterising_set, find_harmonised_identifiers
 from ascertain.sequences.incomplete import find_identifiable
 from ascertain.sequences.preset import Aim, find_preset_word
 from ascertain.sequences.separating_tree import grow_separating_tree
@@ -186,6 +187,12 @@ def test_machines_that_a_kind_is_not_for_are_refused_in_a_sentence() -> None:
     assert find_sequence("preset-distinguishing", pose(partial)).words == (("a",),)
     with pytest.raises(TaskError, match="noise"):
         find_sequence("uio", pose(partial, flip=Fraction(1, 10)))
+    with pytest.raises(TaskError, match="noise"):
+        find_preset_word(pose(partial, flip=Fraction(1, 10)), "homing")
+    for find in (find_characterising_set, find_harmonised_identifiers):
+        with pytest.raises(ModelError, match="'m0' and 'm1' are equivalent"):
+            find(cerny(3))
+        assert find(shift_register(2))[0]
     with pytest.raises(TaskError, match="a kind of sequence"):
         find_sequence("adaptive", pose(partial))
     with pytest.raises(TaskError, match="--cost"):

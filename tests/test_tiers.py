@@ -46,6 +46,7 @@ from ascertain.search import configuration, deepening, pair_table
 from ascertain.search.configuration import build_arena
 from ascertain.search.graph import SearchGraph
 from ascertain.search.splitting import grow_splitting_tree
+from ascertain.sequences import separating_tree
 from ascertain.task.bank import EvenBank
 from ascertain.task.task import Task
 from tests.conftest import ROOT
@@ -132,6 +133,14 @@ def _split() -> Any:
     return [tree.action_for(pair) for pair in combinations(range(9), 2)]
 
 
+def _separate() -> Any:
+    """A cheapest separating word for every two states, in one tree; and the kernel pauses often."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(separating_tree, "SLICE", 50)
+        model = random_machine(30, 30).model
+        return separating_tree.grow_separating_tree(model, cost=np.arange(1, model.num_actions + 1)).data()
+
+
 def _observe_from_cold() -> Any:
     """Every state of a small plant is a candidate, and none is listed."""
     plant = register(7, Fraction(1, 50))
@@ -160,6 +169,7 @@ ROADS: dict[str, Road] = {
     "settle a harder one": Road(_settle(lambda: hard_task(3, 16, 8)), 4),
     "settle in little room": Road(_settle_in_little_room, 12),
     "split": Road(_split, 30),
+    "separate": Road(_separate, 10),
     "fingerprint": Road(lambda: fingerprint(sorted((EXAMPLES / "servers").glob("*.dot"))).facts(), 12),
     "bound": Road(lambda: bound(EXAMPLES / "plants/lamp.toml", "1/10", "1/10", certified=True).facts(), 3),
     **{

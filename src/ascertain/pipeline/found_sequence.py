@@ -37,6 +37,8 @@ SequenceKind: TypeAlias = Literal[
 Status: TypeAlias = Literal["found", "none", "undecided"]
 """What became of it."""
 
+DRAWN = ("adaptive-distinguishing", "adaptive-homing", "splitting-tree", "incomplete")
+"""Kinds whose results are trees."""
 MOST_DRAWN = 500
 """Leaves of a tree that is drawn: a picture of more cannot be read."""
 

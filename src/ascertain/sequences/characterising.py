@@ -7,7 +7,7 @@ which of the two it is in front of can use it all the same.
 
 They exist exactly up to equivalence, so states stand for classes here. What is made small is the total cost of the
 words, and then their number. Small machines: the cheapest cover of the pairs by words that split alike
-(`conformance/identifiers.py`), up to limits; a smallest W is NP-hard to find. Larger ones: the words of the splitting
+(`conformance/identifiers.py`), up to limits; a smallest W is hard to find. Larger ones: the words of the splitting
 tree. Either way the lower bound is what the farthest pair needs, for identifiers the farthest of each state, summed.
 """
 
@@ -18,8 +18,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias, final
 
+import numpy as np
+
 from ascertain.conformance.identifiers import Splitter, cover, find_splitters, identify, useful_splitters
-from ascertain.errors import LimitError
+from ascertain.errors import LimitError, ModelError
 from ascertain.model import Model
 from ascertain.sequences.cheapest_path import Word
 from ascertain.sequences.separating_tree import SeparatingTree, grow_separating_tree
@@ -54,8 +56,9 @@ class _Table:
         return len(self.weight)
 
 
-def find_characterising_set(model: Model, cost: LongArray) -> tuple[tuple[Word, ...], int]:
+def find_characterising_set(model: Model, cost: LongArray | None = None) -> tuple[tuple[Word, ...], int]:
     """Words that tell every two states of a minimal complete machine apart, and a lower bound on what any such cost."""
+    cost = np.ones(model.num_actions, dtype=np.int64) if cost is None else cost
     tree = _checked_tree(model, cost)
     known = _list_words(tree)
     if model.num_states > MOST_COVERED or model.num_states == 1:
@@ -72,8 +75,9 @@ def find_characterising_set(model: Model, cost: LongArray) -> tuple[tuple[Word, 
     ), tree.dearest
 
 
-def find_harmonised_identifiers(model: Model, cost: LongArray) -> tuple[Family, int]:
+def find_harmonised_identifiers(model: Model, cost: LongArray | None = None) -> tuple[Family, int]:
     """Harmonised identifiers of a minimal complete machine, and a lower bound on what any such cost in all."""
+    cost = np.ones(model.num_actions, dtype=np.int64) if cost is None else cost
     tree = _checked_tree(model, cost)
     n, price = model.num_states, cost.tolist()
     # The state that is farthest from s parts from it at some node above s, and the dearest is the lowest of these.
@@ -101,7 +105,10 @@ def _checked_tree(model: Model, cost: LongArray) -> SeparatingTree:
             "splitting tree holds those of millions"
         )
     tree = grow_separating_tree(model, cost=cost)
-    assert tree.num_classes == model.num_states
+    if tree.num_classes < model.num_states:
+        shared = next(v for v in tree.leaf.tolist() if tree.past[v] - tree.first[v] > 1)
+        one, other = (model.states[s] for s in tree.members(shared)[:2])
+        raise ModelError(f"the states {one!r} and {other!r} are equivalent, and a minimal machine is needed")
     return tree
 
 

@@ -3,7 +3,7 @@
 A set L of labels is *identifiable* when some experiment settles the question for the hypotheses whose labels are in L.
 Subsets of identifiable sets are identifiable. What is optimised, in this order: the number of labels in L, then the
 worst cost of the experiment. (For labels that are states: the largest set of states with an adaptive distinguishing
-sequence; to find it is hard, also approximately: Hierons and Tuerker, 2015.)
+sequence, see Hierons and Tuerker, 2015.)
 
 *Implicit hitting sets.* A *core* is a set of labels that is not identifiable. Every identifiable set leaves out at
 least one label of each core, so a smallest set of labels that hits all known cores bounds what must be left out. If

@@ -10,7 +10,7 @@ from typing import final
 
 import numpy as np
 
-from ascertain.errors import LimitError
+from ascertain.errors import LimitError, TaskError
 from ascertain.quotients.separation import list_reachable, successors_within
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Action
@@ -24,6 +24,8 @@ class Subsets:
     """The part of a machine that the hypotheses of a task can reach, for searches over sets."""
 
     def __init__(self, task: Task) -> None:
+        if not task.model.is_exact:
+            raise TaskError("words of state identification are for machines without noise, and this one has noise")
         self.states = list_reachable(task.model, task.state)
         if len(self.states) > MOST_ELEMENTS:
             raise LimitError(

@@ -53,12 +53,16 @@ def command(
     from ascertain.cli.show.output import print_json
     from ascertain.cli.show.problems import refuse_overwriting
     from ascertain.cli.show.progress import announce_compilation, bounds_closing_in
-    from ascertain.cli.show.solutions import check_drawing, save_certificate
+    from ascertain.cli.show.solutions import check_drawing, save_certificate, save_drawing
+    from ascertain.errors import FileError
     from ascertain.pipeline.certify import certificate_files
+    from ascertain.pipeline.found_sequence import DRAWN
     from ascertain.pipeline.sequence import find_sequence
 
     check_drawing(draw)
     check_drawing(out, (".json",))
+    if draw is not None and kind not in DRAWN:
+        raise FileError(f"{draw}: only {', '.join(DRAWN)} are drawn; write the words of others with --out FILE.json")
     refuse_overwriting([draw, out, *certificate_files(certificate)], [model])
     announce_compilation()
     with bounds_closing_in() as progress:
@@ -71,7 +75,9 @@ def command(
             max_nodes=nodes,
             progress=progress,
         )
-    if draw is not None:
+    if found.settled is not None:
+        save_drawing(draw, found.settled, f"{kind}: {model.stem}")
+    elif draw is not None:
         found.draw(draw, f"{kind}: {model.stem}")
     save_certificate(certificate, found, "there is nothing here that the checker could replay")
     if out is not None:
