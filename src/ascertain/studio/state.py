@@ -109,6 +109,8 @@ class Studio:
         self.drafts: dict[str, str] = {}
         self.look = Look()
         self.search: Search | None = None
+        self.last: Search | None = None
+        """The last search of this problem that has found something: it is looked at while another one runs."""
         self.live: Live | None = None
         self.problem: str | None = None
         self._first, self._looking = problem, 0
@@ -132,7 +134,7 @@ class Studio:
     def choose(self, name: str) -> None:
         """Turn to another problem."""
         self.folder.read_problem(name)  # refused before anything is changed
-        self.problem, self.search = name, None
+        self.problem, self.search, self.last = name, None, None
         self.version["experiment"] += 1
         self.look_again()
 
@@ -217,6 +219,7 @@ class Studio:
                 search.doing = event["said"]
             case "done":
                 search.found = event["result"]
+                self.last = search
             case _:
                 search.sentence = str(event["sentence"]).replace(f"{self.folder.root}/", "")
         self.version["experiment"] += 1
@@ -331,7 +334,7 @@ class Studio:
 
     def ask_each(self, each: bool) -> None:
         """Whether each action is approved by a person."""
-        if self.live is not None and self.live.job is not None:
+        if self.live is not None and self.live.job is not None and self.live.each != each:
             self.live.each = each
             self.live.job.tell(each=each)
 
