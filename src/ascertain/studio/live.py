@@ -54,7 +54,7 @@ def show_run(studio: Studio) -> dict[str, Any]:
             part.refresh()
         options = _chart(studio.live)
         chart.set_visibility(bool(options))
-        drawing = cast("dict[str, Any]", chart.options)
+        drawing = cast("dict[str, Any]", chart.options)  # pyright: ignore[reportUnknownMemberType]
         if options and options != drawing:
             drawing.clear()
             drawing.update(options)

@@ -19,7 +19,7 @@ from tempfile import mkdtemp
 from typing import Any, final
 
 from ascertain.errors import AscertainError, FileError, TaskError
-from ascertain.problem.edit import find_line, save_problem
+from ascertain.problem.edit import find_line
 from ascertain.studio.folder import Folder
 from ascertain.studio.jobs import Event, Job, Workers
 
@@ -161,14 +161,26 @@ class Studio:
         self.drafts.pop(self.problem or "", None)
         self.look_again()
 
-    def save(self) -> None:
-        """Write the draft over the file, if it is a problem."""
-        if self.problem is None:
-            return
-        self.folder.check_text(self.problem, self.text)
-        save_problem(self.folder.find(self.problem), self.text)
-        self.drafts.pop(self.problem, None)
+    async def save(self) -> str:
+        """Write the draft over the file, if it is a problem; what is to be said about it otherwise."""
+        name, text = self.problem, self.text
+        if name is None:
+            return "there is nothing to save"
+        try:
+            self.folder.check_text(name, text)
+        except AscertainError as reason:
+            return str(reason)
+        heard = await self.workers.ask({"job": "save", "path": str(self.folder.find(name)), "text": text})
+        if heard["event"] != "done":
+            return self._shorten(heard["sentence"])
+        if self.drafts.get(name) == text:
+            self.drafts.pop(name)
         self.version["question"] += 1
+        return ""
+
+    def _shorten(self, sentence: object) -> str:
+        """A sentence in which files are called as on the page."""
+        return str(sentence).replace(f"{self.folder.root}/", "")
 
     def look_again(self) -> None:
         """Read the draft, in a process of its own; what comes too late is dropped."""
@@ -190,7 +202,7 @@ class Studio:
         if heard["event"] == "done":
             self.look = Look(heard["result"])
         else:
-            said = str(heard["sentence"]).replace(f"{self.folder.root}/", "")
+            said = self._shorten(heard["sentence"])
             self.look = Look(None, said, find_line(text, said))
         self.version["question"] += 1
 
@@ -221,7 +233,7 @@ class Studio:
                 search.found = event["result"]
                 self.last = search
             case _:
-                search.sentence = str(event["sentence"]).replace(f"{self.folder.root}/", "")
+                search.sentence = self._shorten(event["sentence"])
         self.version["experiment"] += 1
 
     # the run
@@ -312,7 +324,7 @@ class Studio:
                 if live.proposal:
                     live.sentence += f" Nobody knows whether {live.proposal['action']!r} was carried out."
             case _:
-                live.sentence, live.phase = str(event["sentence"]), "refused"
+                live.sentence, live.phase = self._shorten(event["sentence"]), "refused"
         self.version["run"] += 1
 
     def _note_end(self, live: Live) -> None:
