@@ -71,7 +71,9 @@ def main() -> int:
         ("servers.html", "the experiment that tells the servers apart"),
     ):
         print_line(f"  {OUT / name}   {what}")
-    print_line("and go on with docs/quickstart.md, or docs/reproduce.md for the studies in full.")
+    print_line("To look at questions, experiments and runs on a page: cd examples/valve, ascertain studio leak.toml,")
+    print_line("with the program in .venv/bin. It prints the address to open; docs/studio.md shows it.")
+    print_line("And go on with docs/quickstart.md, or docs/reproduce.md for the studies in full.")
     return 1 if alarms else 0
 
 

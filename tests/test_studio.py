@@ -88,6 +88,7 @@ def test_the_page_is_for_whoever_has_the_token(address: str) -> None:
     for path in ("/", "/?token=", "/?token=guess", "/_nicegui/3.18.0/static/nicegui.js", "/_nicegui_ws/socket.io/"):
         assert ask(address, path).status == 403
     assert ask(address, "/", Cookie=f"ascertain-{urlsplit(address).port}=guess").status == 403
+    assert ask(address, f"/?{urlsplit(address).query}", Cookie=cookie_of(address)).status == 303  # never left there
     response = ask(address, "/", Cookie=cookie_of(address))
     assert response.status == 200 and b"token=" not in response.body
     assert "frame-ancestors 'none'" in response.headers["Content-Security-Policy"]

@@ -53,6 +53,9 @@ from ascertain.pipeline.bound import bound as bound
 from ascertain.pipeline.bound import Bounds as Bounds
 from ascertain.pipeline.observe import observe as observe
 from ascertain.pipeline.observe import Observed as Observed
+from ascertain.pipeline.observe import Proposal as Proposal
+from ascertain.pipeline.replay import replay as replay
+from ascertain.pipeline.replay import Replayed as Replayed
 from ascertain.problem.conformance import pose_conformance as pose_conformance
 from ascertain.pipeline.conform import conform as conform
 from ascertain.pipeline.conform import Conformed as Conformed

@@ -39,7 +39,7 @@ def show_experiment(studio: Studio) -> dict[str, Any]:
         around.set_visibility(bool(studio.look.found and studio.look.found["noisy"]))
         stop.set_enabled(search is not None and not search.is_over)
         running.refresh()
-        state = (search, search is not None and search.is_over, studio.text)
+        state = (id(studio.last), search is not None and search.sentence, search is None, studio.text)
         if drawn[0] != state:
             drawn[0] = state
             found.refresh()
@@ -77,17 +77,15 @@ def _show_running(studio: Studio) -> None:
 
 
 def _show_found(studio: Studio) -> None:
-    search = studio.search
-    if search is None:
-        paragraph("Nothing was looked for yet.")
-        return
-    if not search.is_over:
+    if studio.search is not None and studio.search.sentence:
+        notice("bad", studio.search.sentence)
+    search = studio.last
+    if search is None or search.found is None:
+        if studio.search is None:
+            paragraph("Nothing was looked for yet.")
         return
     if search.text != studio.text:
         notice("warn", "The problem has changed since; this is the experiment of the text before.")
-    if search.found is None:
-        notice("bad", search.sentence)
-        return
     found = search.found
     _show_solve(found) if found["verb"] == "solve" else _show_bounds(found)
     if found["proved"]:

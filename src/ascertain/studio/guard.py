@@ -52,13 +52,11 @@ class Guard:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         websocket = scope["type"] == "websocket"
         why = self._refuse(headers, websocket)
+        if why is None and not websocket and self._has_token(scope):
+            await self._welcome(send)
+            return
         if why is None and not self._has_cookie(headers):
-            given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
-            if websocket or not compare_digest(given.encode(), self._token.encode()):
-                why = "open the address that `ascertain studio` has printed; it holds a token"
-            else:
-                await self._welcome(send)
-                return
+            why = "open the address that `ascertain studio` has printed; it holds a token"
         if why is not None:
             await _deny(websocket, why, send)
             return
@@ -76,6 +74,10 @@ class Guard:
         if int(headers["content-length"]) > MAX_BODY if headers.get("content-length", "").isdigit() else False:
             return f"at most {MAX_BODY // 2**20} MB are taken"
         return None
+
+    def _has_token(self, scope: Scope) -> bool:
+        given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
+        return compare_digest(given.encode(), self._token.encode())
 
     def _has_cookie(self, headers: dict[str, str]) -> bool:
         crumbs = [crumb.strip().partition("=") for crumb in headers.get("cookie", "").split(";")]

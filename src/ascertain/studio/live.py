@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from nicegui import ui
 
@@ -14,6 +14,8 @@ SIMULATION = "SIMULATION: no plant is asked. Nothing here is about a real plant.
 """Said all over the page while a simulated run is looked at."""
 MOST_STEPS = 100
 """Steps that are listed, the last ones: the journal has them all."""
+MOST_POINTS = 500
+"""Steps that are drawn, the last ones."""
 MARKS = {"?": "Nothing could be read", "!": "The action was not done", "~": "Not sure whether it was done"}
 """What a person may say in place of a reading, as in the line protocol."""
 PHASES = {
@@ -29,19 +31,34 @@ def show_run(studio: Studio) -> dict[str, Any]:
     setup = ui.refreshable(_show_setup)
     now = ui.refreshable(_show_now)
     known = ui.refreshable(_show_known)
+    steps = ui.refreshable(_show_steps)
     now(studio)
+    # Not drawn anew with every step, so that it can be pressed.
+    each = ui.checkbox("Approve each action", on_change=lambda event: studio.ask_each(bool(event.value)))
     known(studio)
+    chart = ui.echart({}).classes("studio-chart")
+    chart.props('role=img aria-label="The course of the run, as in the list of steps"')
+    steps(studio)
     setup(studio)
     drawn: list[Any] = [None]
 
     def draw() -> None:
         going = studio.live is not None and not studio.live.is_over
+        each.set_visibility(going)
+        each.set_value(studio.live is not None and studio.live.each)
         state = (going, studio.problem, studio.is_edited)
         if drawn[0] != state:  # not while somebody fills it in
             drawn[0] = state
             setup.refresh()
-        now.refresh()
-        known.refresh()
+        for part in (now, known, steps):
+            part.refresh()
+        options = _chart(studio.live)
+        chart.set_visibility(bool(options))
+        drawing = cast("dict[str, Any]", chart.options)  # pyright: ignore[reportUnknownMemberType]
+        if options and options != drawing:
+            drawing.clear()
+            drawing.update(options)
+            chart.update()
 
     return {"run": draw, "question": draw}
 
@@ -105,8 +122,6 @@ def _show_now(studio: Studio) -> None:
         _show_proposal(studio, live)
     else:
         notice("info", PHASES[live.phase] + (f" {live.proposal['action']}" if live.phase == "sending" else ""))
-    if not live.is_over:
-        ui.checkbox("Approve each action", value=live.each, on_change=lambda event: studio.ask_each(bool(event.value)))
 
 
 def _show_proposal(studio: Studio, live: Live) -> None:
@@ -191,7 +206,12 @@ def _show_known(studio: Studio) -> None:
         part = 1.0 if view["evidence_nats"] is None else view["evidence_nats"] / view["threshold_nats"]
         bar = ui.linear_progress(max(0.0, min(1.0, part)), show_value=False, size="18px")
         bar.props('aria-label="Evidence, as a part of what is needed"')
-    _show_chart(live)
+
+
+def _show_steps(studio: Studio) -> None:
+    live = studio.live
+    if live is None or not live.steps:
+        return
     faults = [(n, fault) for n, step in enumerate(live.steps) for fault in step["faults"]]
     if faults:
         heading("Faults", 3)
@@ -206,24 +226,24 @@ def _show_known(studio: Studio) -> None:
         table(listed, ("", "action and reading", "fits best", "rivals left", "cost"), "The last step first")
 
 
-def _show_chart(live: Live) -> None:
-    views = [step["view"] for step in live.steps]
-    noisy = views[-1]["threshold_nats"] is not None
+def _chart(live: Live | None) -> dict[str, Any]:
+    """The course of the run as a picture; empty where there is nothing to see yet."""
+    views = [] if live is None else [step["view"] for step in live.steps]
     if len(views) < 3:
-        return
-    shown = views[-500:]
+        return {}
+    noisy = views[-1]["threshold_nats"] is not None
+    shown = views[-MOST_POINTS:]
     first = len(views) - len(shown)
     lines = {"evidence": "evidence_nats", "threshold": "threshold_nats"} if noisy else {"rivals left": "rivals"}
-    ui.echart(
-        {
-            "animation": False,
-            "legend": {"data": list(lines)},
-            "tooltip": {"trigger": "axis"},
-            "xAxis": {"type": "category", "name": "actions", "data": [first + n for n in range(len(shown))]},
-            "yAxis": {"type": "value", "name": "nats" if noisy else "rivals"},
-            "series": [
-                {"name": name, "type": "line", "step": "end", "data": [view[key] for view in shown]}
-                for name, key in lines.items()
-            ],
-        }
-    ).classes("studio-chart").props('role=img aria-label="The course of the run, as in the list of steps"')
+    marks = ("circle", "none")
+    return {
+        "animation": False,
+        "legend": {"data": list(lines)},
+        "tooltip": {"trigger": "axis"},
+        "xAxis": {"type": "category", "name": "actions", "data": [first + n for n in range(len(shown))]},
+        "yAxis": {"type": "value", "name": "nats" if noisy else "rivals"},
+        "series": [
+            {"name": name, "type": "line", "step": "end", "symbol": mark, "data": [view[key] for view in shown]}
+            for (name, key), mark in zip(lines.items(), marks, strict=False)
+        ],
+    }

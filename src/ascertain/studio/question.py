@@ -55,14 +55,14 @@ def _show_editor(studio: Studio, dark: ui.dark_mode) -> ui.codemirror:
     editor = ui.codemirror(studio.text, language="TOML", line_wrapping=True, on_change=changed)
     editor.classes("studio-editor").props('aria-label="Text of the problem"')
     with ui.row().classes("gap-2 items-center"):
-        ui.button("Save", icon="save", on_click=tried(lambda: _save(studio))).props("no-caps").mark("save")
+        ui.button("Save", icon="save", on_click=lambda: _save(studio)).props("no-caps").mark("save")
         ui.button("Drop changes", on_click=studio.drop).props("no-caps outline")
     return editor
 
 
-def _save(studio: Studio) -> None:
-    studio.save()
-    ui.notify(f"{studio.problem} is saved", type="positive")
+async def _save(studio: Studio) -> None:
+    refused = await studio.save()
+    ui.notify(refused or f"{studio.problem} is saved", type="negative" if refused else "positive", multi_line=True)
 
 
 def mark_line(editor: ui.codemirror, line: int | None) -> None:

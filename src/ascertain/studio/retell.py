@@ -28,6 +28,7 @@ def show_replay(studio: Studio) -> None:
         problems = [NO_PROBLEM, *studio.folder.list_problems()]
         if not journals:
             paragraph("There is no journal in this folder yet; every run of this page keeps one in runs/.")
+            ui.button("List again", on_click=choice.refresh).props("no-caps outline")
             return
         with ui.element("div").classes("studio-form"):
             journal = ui.select(journals, label="Journal", value=journals[0]).props("outlined dense").mark("journal")

@@ -19,7 +19,7 @@ from tempfile import mkdtemp
 from typing import Any, final
 
 from ascertain.errors import AscertainError, FileError, TaskError
-from ascertain.problem.edit import find_line, save_problem
+from ascertain.problem.edit import find_line
 from ascertain.studio.folder import Folder
 from ascertain.studio.jobs import Event, Job, Workers
 
@@ -109,6 +109,8 @@ class Studio:
         self.drafts: dict[str, str] = {}
         self.look = Look()
         self.search: Search | None = None
+        self.last: Search | None = None
+        """The last search of this problem that has found something: it is looked at while another one runs."""
         self.live: Live | None = None
         self.problem: str | None = None
         self._first, self._looking = problem, 0
@@ -132,7 +134,7 @@ class Studio:
     def choose(self, name: str) -> None:
         """Turn to another problem."""
         self.folder.read_problem(name)  # refused before anything is changed
-        self.problem, self.search = name, None
+        self.problem, self.search, self.last = name, None, None
         self.version["experiment"] += 1
         self.look_again()
 
@@ -159,14 +161,26 @@ class Studio:
         self.drafts.pop(self.problem or "", None)
         self.look_again()
 
-    def save(self) -> None:
-        """Write the draft over the file, if it is a problem."""
-        if self.problem is None:
-            return
-        self.folder.check_text(self.problem, self.text)
-        save_problem(self.folder.find(self.problem), self.text)
-        self.drafts.pop(self.problem, None)
+    async def save(self) -> str:
+        """Write the draft over the file, if it is a problem; what is to be said about it otherwise."""
+        name, text = self.problem, self.text
+        if name is None:
+            return "there is nothing to save"
+        try:
+            self.folder.check_text(name, text)
+        except AscertainError as reason:
+            return str(reason)
+        heard = await self.workers.ask({"job": "save", "path": str(self.folder.find(name)), "text": text})
+        if heard["event"] != "done":
+            return self._shorten(heard["sentence"])
+        if self.drafts.get(name) == text:
+            self.drafts.pop(name)
         self.version["question"] += 1
+        return ""
+
+    def _shorten(self, sentence: object) -> str:
+        """A sentence in which files are called as on the page."""
+        return str(sentence).replace(f"{self.folder.root}/", "")
 
     def look_again(self) -> None:
         """Read the draft, in a process of its own; what comes too late is dropped."""
@@ -188,7 +202,7 @@ class Studio:
         if heard["event"] == "done":
             self.look = Look(heard["result"])
         else:
-            said = str(heard["sentence"]).replace(f"{self.folder.root}/", "")
+            said = self._shorten(heard["sentence"])
             self.look = Look(None, said, find_line(text, said))
         self.version["question"] += 1
 
@@ -217,8 +231,9 @@ class Studio:
                 search.doing = event["said"]
             case "done":
                 search.found = event["result"]
+                self.last = search
             case _:
-                search.sentence = str(event["sentence"]).replace(f"{self.folder.root}/", "")
+                search.sentence = self._shorten(event["sentence"])
         self.version["experiment"] += 1
 
     # the run
@@ -309,7 +324,7 @@ class Studio:
                 if live.proposal:
                     live.sentence += f" Nobody knows whether {live.proposal['action']!r} was carried out."
             case _:
-                live.sentence, live.phase = str(event["sentence"]), "refused"
+                live.sentence, live.phase = self._shorten(event["sentence"]), "refused"
         self.version["run"] += 1
 
     def _note_end(self, live: Live) -> None:
@@ -331,7 +346,7 @@ class Studio:
 
     def ask_each(self, each: bool) -> None:
         """Whether each action is approved by a person."""
-        if self.live is not None and self.live.job is not None:
+        if self.live is not None and self.live.job is not None and self.live.each != each:
             self.live.each = each
             self.live.job.tell(each=each)
 

@@ -29,6 +29,7 @@ from ascertain.pipeline.observe import Moment, Proposal, observe
 from ascertain.pipeline.replay import replay
 from ascertain.pipeline.settle import SearchProgress, Settled, settle
 from ascertain.pipeline.verify import verify
+from ascertain.problem.edit import save_problem
 from ascertain.problem.problem import Problem, read_any_problem
 from ascertain.report.answers import answer_text
 
@@ -255,12 +256,20 @@ def check(line: Line, task: str, certificate: str) -> dict[str, Any]:
     return {"word": verdict.word, "reason": verdict.reason, "proved": list(verdict.proved)}
 
 
+def save(line: Line, path: str, text: str) -> dict[str, Any]:
+    """Write a text over a problem file, if it is a problem."""
+    del line
+    save_problem(Path(path), text)
+    return {}
+
+
 JOBS: Mapping[str, Callable[..., dict[str, Any]]] = {
     "look": look,
     "experiment": experiment,
     "run": run,
     "retell": retell,
     "check": check,
+    "save": save,
 }
 """What can be asked for, by name."""
 
