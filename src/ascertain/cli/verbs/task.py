@@ -24,9 +24,9 @@ def command(
 
     Example:  ascertain task problem.toml > problem.task.json
     """
-    from ascertain.report.answers import escape_json
     from ascertain.cli.show.problems import load_problem
     from ascertain.pipeline.task import canonicalise
+    from ascertain.report.answers import escape_json
 
     form = canonicalise(load_problem(problem, hidden=True), observed=observed)
     shown = escape_json(form.text) if sys.stdout.isatty() else form.text
