@@ -1,4 +1,4 @@
-"""The command: ascertain-check [--require CLAIM] [--budget N] TASK.json CERTIFICATE.json (python -P -m ascertain_check).
+"""The command: ascertain-check [--require CLAIM] [--budget N] TASK CERTIFICATE, or python -P -m ascertain_check
 
 Prints VERIFIED, REFUTED: why, MALFORMED: why or UNDECIDED: why, and exits with 0, 1, 2 or 3. What was verified follows,
 one sentence a line, and what had to be trusted. With --require, which can be repeated, a certificate that is verified
