@@ -28,9 +28,17 @@ from ascertain_check.reading import read_json
 from ascertain_check.task import read_task
 from tests.reference.greedy import greedy_cost
 from tests.reference.optimum import optimum
-from tests.reference.scaling_tasks import identify, mastermind, random_machine, random_union, shift_register
+from tests.reference.scaling_tasks import (
+    identify,
+    mastermind,
+    odd_permutations,
+    random_machine,
+    random_union,
+    shift_register,
+)
 from tests.reference.search import most_leaves, walk
 from tests.strategies import machines, tasks
+from tests.test_search import check
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "mastermind" / "make.py"
 
@@ -77,6 +85,15 @@ def test_bits_that_are_read_one_by_one_are_bounded_by_the_number_of_values_alone
     assert result.cost == 5
     (row,) = result.proof.rows
     assert (len(row.members), row.moves) == (17, {})  # sixteen values would be told apart by four bits
+
+
+def test_a_long_proof_outgrows_the_room_that_rows_have_at_first() -> None:
+    task = odd_permutations(24, 7)
+    result = solve(task, least_mean=False)
+    assert isinstance(result, Solved)
+    assert isinstance(result.proof, Proof)
+    assert sum(len(row.moves) for row in result.proof.rows) > 3_000
+    assert check(task, result) == 11
 
 
 @pytest.mark.parametrize("task", [shift_register(6, 64), random_union(40), random_machine(500, 20)])
