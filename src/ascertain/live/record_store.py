@@ -51,7 +51,7 @@ class RecordStore:
     """
 
     def __init__(self, path: Path, noun: str = "journal", *, wait: float = 0.0, read_only: bool = False) -> None:
-        self.path, self._noun, self._real, self._holds = path, noun, os.path.realpath(path), False
+        self.path, self._noun, self._place, self._holds = path, noun, os.path.abspath(path), False
         for part in (path, _log_of(path)):
             if part.exists() and not part.is_file():
                 raise FileError(f"{part}: this is not a regular file; a {noun} was expected")
@@ -68,13 +68,13 @@ class RecordStore:
             time.sleep(PAUSE)
         self._rows = self._read_rows()
         self._holds = True
-        _HELD.add(self._real)
+        _HELD.add(self._place)
 
     def _copy(self, place: Path) -> Path:
         """A copy of the file and of its log, taken while nobody writes."""
         try:
             with ExitStack() as stack:
-                if self._real in _HELD:
+                if self._place in _HELD:
                     raise BlockingIOError
                 _lock(stack.enter_context(self.path.open("rb")))
                 for part in (self.path, _log_of(self.path)):
@@ -171,7 +171,7 @@ class RecordStore:
     def close(self) -> None:
         """Let go of the file; what cannot be tidied up now is tidied up when it is next opened."""
         if self._holds:
-            _HELD.discard(self._real)
+            _HELD.discard(self._place)
         with suppress(sqlite3.Error):
             self._connection.close()
 
