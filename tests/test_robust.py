@@ -147,6 +147,14 @@ def test_what_holds_under_the_even_law_alone_is_refuted() -> None:
     assert any(even[name] != true[name] for name in ("alpha", "beta"))
 
 
+def test_a_bound_on_noise_where_nothing_can_be_misread_changes_nothing() -> None:
+    """Each action has one reading, so that there are no errors, and no risk is needed."""
+    alike = machine_from_transitions([("a", "x", "0", "a"), ("b", "x", "0", "b")])
+    assert bound(pose(alike, at_most="1/10")).is_infinite
+    one = pose(alike, at_most="1/10", hypotheses=["a"])
+    assert bound(one).upper == 0
+
+
 @pytest.mark.parametrize("noise", [{"at_most": "1/10"}, {"at_most": "1/10", "lost": "1/10"}])
 def test_bounds_find_a_policy_for_the_worst_noise_and_certify_both_sides(noise: dict[str, str]) -> None:
     task = pose(gauge(), **noise, hypotheses=["s0", "s1"], alpha="1/20", beta="1/8")
