@@ -147,6 +147,7 @@ def test_both_forms_of_a_plant_that_is_not_enumerated_are_certified_and_run(tmp_
         asked = pose_plant(register(20, TENTH), label=label, alpha="1/50", beta="1/20")
         found = bound(asked, certified=True)
         assert str(found.verdict) == "VERIFIED" and found.certified is not None and found.upper is not None
+        assert found.certified.upper is not None
         assert 0 < found.certified.upper - found.upper < Fraction(1, 10**9)
         assert not found.certified.has_lower
         assert any("not certified" in remark for remark in found.remarks)

@@ -339,3 +339,11 @@ def test_a_policy_to_simulate_is_a_name_or_a_path() -> None:
         simulate(task, "eager")
     with pytest.raises(FileError, match="no such file"):
         simulate(task, "./certified")
+
+
+def test_a_policy_that_cannot_be_followed_is_refused_with_the_name_of_its_file(tmp_path: Path) -> None:
+    task = pose(machine_from_transitions([("a", "look", "0", "a"), ("b", "look", "1", "b")]))
+    path = tmp_path / "endless.json"
+    path.write_text('{"nodes": [{"action": "look", "next": {"0": 0, "1": 0}}]}')
+    with pytest.raises(TaskError, match=r"endless.json: the policy may go on for ever"):
+        observe(task, "simulated:1", policy=path)

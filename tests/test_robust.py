@@ -95,7 +95,7 @@ def test_errors_that_aim_are_ten_times_as_bad_as_errors_that_are_spread() -> Non
     """One reading of eleven: wrong with 1/500 under the even law, and with 1/50 under the worst noise."""
     arrows = [(f"s{i}", "look", f"r{i}", f"s{i}") for i in range(11)]
     look = PolicyTable((0, *[NOWHERE] * 11), (NOWHERE, *range(11)), ({y: y + 1 for y in range(11)}, *[{}] * 11))
-    pair = {"hypotheses": ["s0", "s1"], "label": {"s0": "s0", "s1": "s1"}}
+    pair: dict[str, Any] = {"hypotheses": ["s0", "s1"], "label": {"s0": "s0", "s1": "s1"}}
     only = PolicyTable((0, NOWHERE, NOWHERE), (NOWHERE, 0, 1), ({0: 1, 1: 2}, {}, {}))
     most = pose(machine_from_transitions(arrows), at_most="1/50", **pair)
     assert evaluate(spread_evenly(most), only).alpha == Fraction(1, 500)
@@ -147,8 +147,16 @@ def test_what_holds_under_the_even_law_alone_is_refuted() -> None:
     assert any(even[name] != true[name] for name in ("alpha", "beta"))
 
 
+def test_a_bound_on_noise_where_nothing_can_be_misread_changes_nothing() -> None:
+    """Each action has one reading, so that there are no errors, and no risk is needed."""
+    alike = machine_from_transitions([("a", "x", "0", "a"), ("b", "x", "0", "b")])
+    assert bound(pose(alike, at_most="1/10")).is_infinite
+    one = pose(alike, at_most="1/10", hypotheses=["a"])
+    assert bound(one).upper == 0
+
+
 @pytest.mark.parametrize("noise", [{"at_most": "1/10"}, {"at_most": "1/10", "lost": "1/10"}])
-def test_bounds_find_a_policy_for_the_worst_noise_and_certify_both_sides(noise: dict[str, str]) -> None:
+def test_bounds_find_a_policy_for_the_worst_noise_and_certify_both_sides(noise: dict[str, Any]) -> None:
     task = pose(gauge(), **noise, hypotheses=["s0", "s1"], alpha="1/20", beta="1/8")
     found = bound(task, certified=True)
     assert found.verdict is not None
@@ -158,6 +166,7 @@ def test_bounds_find_a_policy_for_the_worst_noise_and_certify_both_sides(noise: 
     assert found.upper is not None
     assert found.upper == found.certified.upper
     assert found.best <= found.upper
+    assert found.risk is not None
     worst_of_it = evaluate(task, found.policy)
     assert (worst_of_it.alpha, worst_of_it.beta, worst_of_it.cost) == (*found.risk, found.upper)
     assert worst_of_it.meets(task.alpha, task.beta)
@@ -176,5 +185,6 @@ def test_a_run_follows_such_a_policy_and_its_certificate_holds_for_that_task_alo
     data = json.loads((tmp_path / "c.task.json").read_bytes())
     assert data["model"]["at_most"] == "1/10"
     smaller = replace(task, alpha=Fraction(1, 10**6))
+    assert seen.control is not None
     with pytest.raises(TaskError, match="errs with a probability"):
-        replace(seen.control.settings, question=smaller)  # type: ignore[union-attr]
+        replace(seen.control.settings, question=smaller)

@@ -74,7 +74,7 @@ class Stalemates:
         if size == self._given_up:
             return False
         exactly, current = world.evidence.alpha > 0, world.labelling.about == "current"
-        seen, queue, lookups = {first}, deque([first]), 0
+        seen, queue, lookups, total = {first}, deque([first]), 0, model.is_total
         while queue:
             here = queue.popleft()
             for action in guard.allowed(world) if here is first else guard.usable:
@@ -82,7 +82,7 @@ class Stalemates:
                 if lookups > MAX_LOOKUPS:
                     self._given_up = size
                     return False
-                if not model.is_total and not all(model.reading_law(s, action) for s in here):
+                if not total and not all(model.reading_law(s, action) for s in here):
                     continue
                 law = model.reading_law(next(iter(here)), action)
                 others = (model.reading_law(s, action) for s in here)  # mostly one of the first differs

@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import Any
 
 from ascertain.errors import LimitError, TaskError
+from ascertain.planning.exported import listed
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.planning.two_sided import QUICK_RATIO, PricedChoice, Risk, TwoSidedBounds, bound_both_sides
 from ascertain.policy.evaluate import evaluate
@@ -56,20 +57,22 @@ def spread_evenly(task: Task) -> Task:
 
 
 def bound_under_noise(
-    task: Task | PlantTask, limits: SearchLimits = DEFAULT_LIMITS, *, tell: Callable[[str], None] | None = None
+    question: Task | PlantTask, limits: SearchLimits = DEFAULT_LIMITS, *, tell: Callable[[str], None] | None = None
 ) -> TwoSidedBounds:
-    """As `bound_both_sides` at the risks of the task; where its noise is a bound, for the worst noise within it."""
-    if isinstance(task, PlantTask) or task.model.noise_bound is None:
-        return bound_both_sides(task, limits=limits, tell=tell)
+    """As `bound_both_sides` at the risks of the question; where noise is a bound, for the worst noise within it."""
+    if question.model.noise_bound is None or not question.model.is_noisy:
+        return bound_both_sides(question, limits=limits, tell=tell)
+    task = listed(question)
     even, best = spread_evenly(task), None
     # Half of the time, where it is limited, is kept for searches at smaller risks.
     half = limits if math.isinf(limits.until) else replace(limits, until=(time.monotonic() + limits.until) / 2)
     first = found = bound_both_sides(even, limits=half, tell=tell)
     risks: Risk = task.alpha, task.beta
-    for _ in range(ROUNDS):
+    for searches in range(ROUNDS + 1):
         judged = _evaluate_all(task, found)
         best = min((one for one in judged if _misses(task, one[2]) <= 1), key=lambda one: one[0], default=None)
-        if best is not None or not judged or limits.is_over or found.stopped_by == "interrupt":
+        over = limits.is_over or found.stopped_by == "interrupt" or searches == ROUNDS
+        if best is not None or not judged or over:
             break
         wrong, abstain = min((risk for _, _, risk in judged), key=lambda risk: _misses(task, risk))
         risks = _lower(risks[0], wrong, task.alpha), _lower(risks[1], abstain, task.beta)
