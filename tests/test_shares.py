@@ -148,6 +148,11 @@ def test_a_potential_counts_where_a_step_begins_and_where_it_ends() -> None:
     bare = {**claim, "cost": "0", "rivals": [], "labels": [], "states": []}
     falling = judge(task, {**bare, "potential": [[start, "100"]]})
     assert falling.word == "REFUTED" and "exceed its cost" in falling.reason
+    reached = {int(task.state[claim["reference"]])}
+    for _ in range(task.model.num_states):
+        reached |= {int(s) for s in task.model.successor[sorted(reached)].ravel()}
+    for r in {claim["block"][s] for s in reached}:  # every step counts, however far away
+        assert judge(task, {**bare, "potential": [], "states": [[r, 0, 0, "100"]]}).word == "REFUTED"
     level = [[r, "100"] for r in sorted(set(claim["block"]))]
     assert judge(task, {**bare, "potential": level}).word == "VERIFIED"
 
