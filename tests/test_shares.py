@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from ascertain.certificate.claims.shares import shares_claim
 from ascertain.certificate.write import certificate_data
+from ascertain.model.build import machine_from_transitions
+from ascertain.problem.pose import pose
 from ascertain.quotients.quotient import take_quotient
 from ascertain.search.configuration import build_arena, is_pure
 from ascertain.search.exact import solve
@@ -146,8 +148,28 @@ def test_a_potential_counts_where_a_step_begins_and_where_it_ends() -> None:
     bare = {**claim, "cost": "0", "rivals": [], "labels": [], "states": []}
     falling = judge(task, {**bare, "potential": [[start, "100"]]})
     assert falling.word == "REFUTED" and "exceed its cost" in falling.reason
+    reached = {int(task.state[claim["reference"]])}
+    for _ in range(task.model.num_states):
+        reached |= {int(s) for s in task.model.successor[sorted(reached)].ravel()}
+    for r in {claim["block"][s] for s in reached}:  # every step counts, however far away
+        assert judge(task, {**bare, "potential": [], "states": [[r, 0, 0, "100"]]}).word == "REFUTED"
     level = [[r, "100"] for r in sorted(set(claim["block"]))]
     assert judge(task, {**bare, "potential": level}).word == "VERIFIED"
+
+
+def test_the_distance_of_a_rival_is_that_of_its_cheapest_word_though_a_dearer_one_is_met_first() -> None:
+    """From z the action a leads to y at a share of 3, and the word b a at a share of 1; only y reads otherwise."""
+    arrows = [
+        ("z", "a", "0", "y"), ("z", "b", "0", "x"), ("x", "a", "0", "y"), ("x", "b", "0", "x"),
+        ("y", "a", "1", "y"), ("y", "b", "0", "y"), ("w", "a", "0", "w"), ("w", "b", "0", "w"),
+    ]  # fmt: skip
+    task = pose(machine_from_transitions(arrows), hypotheses=["z", "w"], cost={"a": 4, "b": 1})
+    model = task.model
+    states = [[0, model.actions.index("a"), model.index[z], share] for z, share in (("z", "3"), ("x", "1"))]
+    claim = {"claim": "shares", "readings": [model.readings.index("0")] * 2, "rivals": [0, 1], "labels": []}
+    claim |= {"states": states, "potential": []}
+    assert judge(task, {**claim, "cost": "1"}).word == "VERIFIED"
+    assert judge(task, {**claim, "cost": "2"}).reason == "the shares prove no more than 1"
 
 
 def test_pairs_are_looked_at_up_to_the_limit_of_the_format(monkeypatch: pytest.MonkeyPatch) -> None:
