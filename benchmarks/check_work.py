@@ -32,9 +32,10 @@ def main(names: list[str]) -> None:
 
 
 def check_one(name: str, number: int) -> None:
+    from tests.reference.hard_files import FAMILIES
+
     from ascertain_check import check
     from ascertain_check.work import default_budget
-    from tests.reference.hard_files import FAMILIES
 
     task, certificate = FAMILIES[name](number)
     before = resource.getrusage(resource.RUSAGE_SELF)
