@@ -10,6 +10,7 @@ import json
 import random
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -24,6 +25,7 @@ from ascertain_check.rational import Rational
 from ascertain_check.verdicts import Malformed, Refuted, Undecided
 from ascertain_check.work import default_budget, limit
 from tests.reference.hard_files import FAMILIES, Files
+from tests.reference.run_claims import canonical
 
 HOME = str(Path(ascertain_check.__file__).parent)
 CORPUS = Path(__file__).parent / "certificates"
@@ -172,8 +174,7 @@ def search_slow_files(seeds: range, most_bytes: int) -> int:
         for _ in range(20):
             other = grow(rng, certificate) if rng.random() < 0.7 else certificate
             question = task if other is not certificate else grow(rng, task)
-            digest = ascertain_check.reading.canonical_bytes(question, "the task")
-            other = other | {"task_sha256": ascertain_check.task.sha256(digest).hexdigest()}
+            other = other | {"task_sha256": sha256(canonical(question)).hexdigest()}
             files = (json.dumps(question).encode(), json.dumps(other).encode())
             if len(files[0]) + len(files[1]) > most_bytes:
                 break

@@ -14,16 +14,19 @@ from ascertain.errors import AscertainError
 from ascertain.evidence.worlds import MachineWorld
 from ascertain.model import NoisyMachine
 from ascertain.model.build import machine_from_transitions
-from ascertain.model.noisy import with_losses
+from ascertain.model.noisy import with_flip, with_losses
+from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import start_observer
 from ascertain.pipeline.observe import observe
-from ascertain.policy.verdict import Certified
+from ascertain.policy.verdict import Abstained, Certified
 from ascertain.problem.pose import pose
 from ascertain.problem.problem import read_any_problem
 from ascertain.task.bank import uniform_bank
 from ascertain.task.canonical import canonical_bytes, task_data
+from ascertain.task.task import Task
 from ascertain_check.listed_world import score_laws
 from ascertain_check.task import read_task
+from tests.by_hand import build, identify
 from tests.reference.misfit import THETAS, chance_of, is_alarm
 from tests.reference.small_observers import set_up
 
@@ -138,3 +141,21 @@ def test_a_run_with_losses_is_certified_and_checked(tmp_path: Path):
 def test_losses_that_cannot_be_are_refused(tmp_path: Path, noise: str, why: str):
     with pytest.raises(AscertainError, match=why):
         read_any_problem(_problem(tmp_path, noise))
+
+
+def test_a_run_with_more_lost_readings_than_its_settings_allow_abstains() -> None:
+    noisy, exact = (pose_machine(flip) for flip in (Fraction(1, 20), Fraction(0)))
+    for question, losses, allowed in ((noisy, 10, 10), (noisy, 2, 2), (exact, 2, 30)):
+        settings = ObserverSettings(question=question, alpha=Fraction(1, 1000), nominal=0, losses=losses)
+        observer = start_observer(settings)
+        for _ in range(allowed):
+            observer = observer.update(0, None)
+            assert observer.verdict is None
+        if question is noisy:
+            assert observer.update(0, None).verdict == Abstained(f"more than {losses} readings were lost")
+        assert ("losses" in settings.settings_data()) == (losses != 10)
+
+
+def pose_machine(flip: Fraction) -> Task:
+    machine = build([[0], [1]], [[0], [1]])
+    return identify(with_flip(machine, flip) if flip else machine, alpha=Fraction(1, 1000))

@@ -338,6 +338,7 @@ def has_right_bank(world: World, first: dict[str, Any], claim: dict[str, Any], s
         return False
     if committed.get("kind") != "hypotheses":
         return True
+    listed: Any
     if world.plant:
         listed = world.task["hypotheses"] or range(1 << len(world.model["bits"]))
     else:
