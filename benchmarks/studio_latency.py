@@ -4,7 +4,7 @@
 
 A random machine is written, its experiment is looked for and stopped after a while, and then looked for again:
 while that search runs, tabs are switched, branches are folded and the tree is walked. What is measured is
-the time from the press to the picture, in the browser, by its own clock; the same presses without a search come first.
+the time from the press to the picture, in the browser, by its own clock.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +60,12 @@ def main() -> None:
             assert server.stdout is not None
             url = json.loads("".join(iter(server.stdout.readline, "}\n")) + "}")["url"]
             try:
-                measure(url, chosen.rounds, chosen.seconds, server.pid)
+                measure(url, chosen.rounds, chosen.seconds)
             finally:
                 server.terminate()
 
 
-def measure(url: str, rounds: int, seconds: int, server: int) -> None:
+def measure(url: str, rounds: int, seconds: int) -> None:
     with sync_playwright() as driver:
         chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
@@ -79,62 +78,43 @@ def measure(url: str, rounds: int, seconds: int, server: int) -> None:
         page.get_by_role("button", name="Stop").click()
         page.locator(".studio-tree").wait_for()
         nodes = page.locator("text=/^[\\d,]+, \\d+$/").first.inner_text()
-        quiet, _ = repeat(page, rounds, server)
         page.get_by_role("button", name="Find the experiment").click()
         page.get_by_text("Searching:").wait_for()
-        busy, processor = repeat(page, rounds, server)
+        found: dict[str, list[float]] = {}
+        for _ in range(rounds):
+            for name, milliseconds in interact(page):
+                found.setdefault(name, []).append(milliseconds)
         assert page.get_by_text("Searching:").is_visible(), "the search has ended too soon"
         print(f"nodes and depth of the tree: {nodes}; load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores")
-        print(
-            "| interaction | no search: median | most | while a search runs: median | most | server, processor time |"
-        )
-        print("|---|---|---|---|---|---|")
-        for name, times in busy.items():
-            before = f"{statistics.median(quiet[name]):.0f} ms | {max(quiet[name]):.0f} ms"
-            during = f"{statistics.median(times):.0f} ms | {max(times):.0f} ms"
-            print(f"| {name} | {before} | {during} | {statistics.median(processor[name]):.0f} ms |")
+        print("| interaction | median | 95 % | most |\n|---|---|---|---|")
+        for name, times in found.items():
+            ranked = sorted(times)
+            high = ranked[int(0.95 * (len(ranked) - 1))]
+            print(f"| {name} | {statistics.median(times):.0f} ms | {high:.0f} ms | {ranked[-1]:.0f} ms |")
         browser.close()
 
 
-def repeat(page: Any, rounds: int, server: int) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
-    """By interaction, how long each took, and the processor time that the server took meanwhile, in milliseconds."""
-    found: dict[str, list[float]] = {}
-    spent: dict[str, list[float]] = {}
-    for _ in range(rounds):
-        began = processor_time(server)
-        for name, milliseconds in interact(page):
-            found.setdefault(name, []).append(milliseconds)
-            spent.setdefault(name, []).append(processor_time(server) - began)
-            began = processor_time(server)
-    return found, spent
-
-
-def processor_time(process: int) -> float:
-    """Milliseconds that a process has computed so far, on Linux."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def interact(page: Any) -> Iterator[tuple[str, float]]:
+def interact(page: Any) -> list[tuple[str, float]]:
     """One round of presses, the page left as it was."""
 
     def press(selector: str, test: str) -> float:
-        page.locator(selector).first.wait_for()
         return page.evaluate(WATCH, [selector, test])
 
     tabs, tree = "[...document.querySelectorAll('[role=tab]')]", "document.querySelector('.studio-tree')"
     page.evaluate(f"{tabs}.forEach((tab, k) => tab.id = 'tab' + k)")
-    for k in (2, 1):
-        yield "switch to another tab", press(f"#tab{k}", f"{tabs}[{k}].getAttribute('aria-selected') === 'true'")
+    shown = [press(f"#tab{k}", f"{tabs}[{k}].getAttribute('aria-selected') === 'true'") for k in (2, 1)]
+    times = [("switch to another tab", milliseconds) for milliseconds in shown]
     branch = ".studio-tree details"
-    yield "fold a branch", press(f"{branch} summary", f"!document.querySelector('{branch}').open")
-    yield "fold a branch", press(f"{branch} summary", f"document.querySelector('{branch}').open")
+    times.append(("fold a branch", press(f"{branch} summary", f"!document.querySelector('{branch}').open")))
+    press(f"{branch} summary", f"document.querySelector('{branch}').open")
     for name, button in (
         ("go on below in the tree", ".studio-tree button[data-node]"),
         ("go back up", '[aria-label="Path in the tree"] button'),
     ):
+        page.locator(button).first.wait_for()
         page.evaluate(f"window.before = {tree}.innerHTML")
-        yield name, press(button, f"{tree}.innerHTML !== window.before")
+        times.append((name, press(button, f"{tree}.innerHTML !== window.before")))
+    return times
 
 
 if __name__ == "__main__":
