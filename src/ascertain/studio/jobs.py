@@ -63,8 +63,11 @@ class Workers:
 
     async def close(self) -> None:
         """End everything."""
-        for job in list(self._jobs):
+        jobs = list(self._jobs)
+        for job in jobs:
             job.kill()
+        if jobs:
+            await asyncio.wait([job.task for job in jobs], timeout=GRACE)
         if self._spare is not None:
             process = await self._spare
             with contextlib.suppress(ProcessLookupError):
@@ -133,7 +136,9 @@ class Job:
             if process.returncode is None and last.get("event") not in ("done", "refused"):
                 self.kill()
             process.stdin.close()
-            await process.wait()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), GRACE)
+            self.kill()
         if last.get("event") not in ("done", "refused"):
             self._hear({"event": "lost", "sentence": "the process that did the work has ended"})
         self._workers.prepare()

@@ -51,7 +51,7 @@ def show_page(studio: Studio) -> None:
     ui.skip_link("Skip to the content", target=panels)
     with panels:
         with ui.tab_panel("Question"):
-            redraw.append(show_question(studio, dark))
+            redraw.append(show_question(studio))
         with ui.tab_panel("Experiment"):
             redraw.append(show_experiment(studio))
         with ui.tab_panel("Run"):

@@ -18,12 +18,12 @@ WAIT = 0.7
 """Seconds without typing after which the text is read."""
 
 
-def show_question(studio: Studio, dark: ui.dark_mode) -> dict[str, Any]:
+def show_question(studio: Studio) -> dict[str, Any]:
     """The tab; what it returns is drawn anew when the question has changed."""
     with ui.element("div").classes("studio-columns"):
         with ui.column().classes("w-full"):
             heading("The problem")
-            editor = _show_editor(studio, dark)
+            editor = _show_editor(studio)
         with ui.column().classes("w-full"):
             heading("Can it be answered?")
             answer = ui.refreshable(_show_answer)
@@ -44,7 +44,7 @@ def show_question(studio: Studio, dark: ui.dark_mode) -> dict[str, Any]:
     return {"question": draw}
 
 
-def _show_editor(studio: Studio, dark: ui.dark_mode) -> ui.codemirror:
+def _show_editor(studio: Studio) -> ui.codemirror:
     timer: list[ui.timer] = []
 
     def changed(event: events.ValueChangeEventArguments[str]) -> None:

@@ -93,10 +93,6 @@ class Live:
     def is_simulated(self) -> bool:
         return self.plant.startswith("simulated")
 
-    @property
-    def is_manual(self) -> bool:
-        return self.plant.startswith("manual")
-
 
 @final
 class Studio:
