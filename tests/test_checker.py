@@ -257,7 +257,7 @@ def test_whatever_stands_in_place_of_a_value_there_is_a_verdict(case: str, value
     if which == 0 and isinstance(claims, list):
         verdict = check(*certificate_for(task, *claims))
     else:
-        verdict = check(*(json.dumps(part).encode() for part in both))
+        verdict = check(json.dumps(both[0]).encode(), json.dumps(both[1]).encode())
     assert verdict.word in ("VERIFIED", "REFUTED", "MALFORMED")
     assert str(verdict).isascii()
 

@@ -145,8 +145,8 @@ def test_too_much_at_once_is_refused_before_it_is_read(address: str) -> None:
 
 def test_another_interface_is_warned_of(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ascertain", "studio", "--host", "0.0.0.0", "--json"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, cwd=tmp_path, text=True, **pipes) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=tmp_path, text=True, stdout=pipe, stderr=pipe) as process:
         assert process.stderr is not None and process.stdout is not None
         warned = process.stderr.readline()
         said = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")

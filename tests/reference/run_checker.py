@@ -343,6 +343,7 @@ def has_right_bank(world: World, first: dict[str, Any], claim: dict[str, Any], s
         listed = world.task["hypotheses"] or range(1 << len(world.model["bits"]))
     else:
         listed = range(len(world.task["hypotheses"])) if world.hidden else {s for s, _ in world.task["hypotheses"]}
+    assert listed is not None
     return bank == {s: (1 - kept) / len(listed) + (kept if s == nominal else 0) for s in listed}
 
 
