@@ -338,12 +338,11 @@ def has_right_bank(world: World, first: dict[str, Any], claim: dict[str, Any], s
         return False
     if committed.get("kind") != "hypotheses":
         return True
-    listed: Any
+    listed: Any = world.task["hypotheses"]
     if world.plant:
-        listed = world.task["hypotheses"] or range(1 << len(world.model["bits"]))
+        listed = listed or range(1 << len(world.model["bits"]))
     else:
-        listed = range(len(world.task["hypotheses"])) if world.hidden else {s for s, _ in world.task["hypotheses"]}
-    assert listed is not None
+        listed = range(len(listed)) if world.hidden else {s for s, _ in listed}
     return bank == {s: (1 - kept) / len(listed) + (kept if s == nominal else 0) for s in listed}
 
 
