@@ -24,7 +24,7 @@ from ascertain.evidence.groups import Group
 from ascertain.kernels.evidence.worlds import Steps, filter_states
 from ascertain.model.boolean import BooleanPlant
 from ascertain.task.bank import Bank, EvenBank
-from ascertain.types import State
+from ascertain.types import State, WordArray
 
 FEW_FOLLOWED = 1 << 6
 """The strongest states are listed anew when fewer of them are left: a list takes a pass over all states."""
@@ -64,6 +64,11 @@ class EvenEvidence(AbstractFlipEvidence):
     def num_unbeaten(self) -> int:
         """All of them: none is dropped from the census."""
         return self.num_candidates
+
+    @property
+    def unbeaten_states(self) -> WordArray:
+        """None but hypotheses: every state is one, and the world knows which of them are left."""
+        return np.empty(0, dtype=np.uint64)
 
     def take(self, step: Step) -> None:
         self._census.take(step)
