@@ -7,6 +7,8 @@ From Ascertain Require Import Sums Tasks Lower LowerExpected Achieves Shares Obs
 
 Print Assumptions Sums.domination.
 Print Assumptions Tasks.solves_by_walks.
+Print Assumptions Lower.leaves_equation.
+Print Assumptions Lower.leaves_cost.
 Print Assumptions Lower.rows_bound_policies.
 Print Assumptions Lower.lower_bound.
 Print Assumptions Lower.no_policy.
