@@ -2,11 +2,13 @@
 
     Claim: all that the theorems below are about. *)
 
-From Ascertain Require Import Sums Tasks Lower LowerExpected Achieves Shares Obstruction WithinRisk Prices Conforms
+From Ascertain Require Import Sums Tasks Leaves Lower LowerExpected Achieves Shares Obstruction WithinRisk Prices Conforms
   Evidence EvidenceModels LowerCheckerProof LowerExpectedChecker.
 
 Print Assumptions Sums.domination.
 Print Assumptions Tasks.solves_by_walks.
+Print Assumptions Leaves.leaves_equation.
+Print Assumptions Leaves.leaves_cost.
 Print Assumptions Lower.rows_bound_policies.
 Print Assumptions Lower.lower_bound.
 Print Assumptions Lower.no_policy.

@@ -4,24 +4,15 @@
 
     Proved: if every row satisfies conditions 1 and 2 of the format, and the row that the claim names is covered by the
     hypotheses, then every policy that settles the question costs some hypothesis at least the bound of that row; if the
-    bound is infinite there is no such policy. Rows may name each other in circles. Labels may be renamed ([covered]). A
-    claim with [block] is about the quotient; what is proved there holds for the task ([quotient_keeps_policies]). *)
+    bound is infinite there is no such policy. Rows may name each other in circles. Labels may be renamed ([covered]). Of an
+    action that a row does not name, its number of labels may say enough ([Leaves.v]). A claim with [block] is about the
+    quotient; what is proved there holds for the task ([quotient_keeps_policies]). *)
 
-From Coq Require Import QArith List Lqa PeanoNat.
+From Coq Require Import QArith List Lia Lqa PeanoNat.
 From Ascertain Require Import Tasks.
+From Ascertain Require Export Leaves.
 Import ListNotations.
 Open Scope Q_scope.
-
-(** [None] is infinite. *)
-Definition bound := option Q.
-
-(** b - c <= b', where inf - c = inf. *)
-Definition reaches (b' b : bound) (c : Q) : Prop :=
-  match b', b with
-  | None, _ => True
-  | Some _, None => False
-  | Some q', Some q => q - c <= q'
-  end.
 
 Record row := {
   members : list (nat * nat);
@@ -42,9 +33,6 @@ Definition two_labels (R : list (nat * nat)) : Prop := exists m n, In m R /\ In 
 Definition share_a_state (R : list (nat * nat)) : Prop :=
   exists m n, In m R /\ In n R /\ snd m = snd n /\ fst m <> fst n.
 
-Definition all_allow (M : task) (R : list (nat * nat)) (a : nat) : Prop :=
-  forall m, In m R -> step M (snd m) a <> None.
-
 (** Conditions 1 and 2 for one row. *)
 Definition consistent (M : task) (rows : list row) (r : row) : Prop :=
   well_labelled M (members r) /\
@@ -52,8 +40,10 @@ Definition consistent (M : task) (rows : list row) (r : row) : Prop :=
   (share_a_state (members r) \/
    forall a, all_allow M (members r) a ->
      (exists q, worth r = Some q /\ q <= cost M a) \/
-     exists y i r', moves r a = Some (y, i) /\ nth_error rows i = Some r' /\
-       covered M (after M (members r) a y) (members r') /\ reaches (worth r') (worth r) (cost M a)).
+     (exists y i r', moves r a = Some (y, i) /\ nth_error rows i = Some r' /\
+       covered M (after M (members r) a y) (members r') /\ reaches (worth r') (worth r) (cost M a)) \/
+     current M = None /\ exists ways y, are_ways M ways /\ (0 < count_labels (after M (members r) a y))%nat /\
+       reaches (leaves ways (count_labels (after M (members r) a y))) (worth r) (cost M a)).
 
 Lemma covered_state : forall M W R k s, covered M W R -> In (k, s) R -> exists l, In (l, s) W.
 Proof.
@@ -123,12 +113,24 @@ Proof.
   apply Fne. apply (one_state M p W (l1, sm) (l2, sm)); auto.
 Qed.
 
-(** A policy costs some member of R at least b; where b is infinite, that is false. *)
-Definition costs_at_least (M : task) (p : policy) (R : list (nat * nat)) (b : bound) : Prop :=
-  match b with
-  | None => False
-  | Some q => exists m, In m R /\ q <= spent M p (snd m)
-  end.
+(** A policy whose answers are renamed settles whatever is covered. *)
+Fixpoint renamed (f : nat -> nat) (p : policy) : policy :=
+  match p with Answer k => Answer (f k) | Ask a next => Ask a (fun y => renamed f (next y)) end.
+
+Lemma renamed_costs_the_same : forall M f p s, spent M (renamed f p) s = spent M p s.
+Proof.
+  intros M f p. induction p as [k|a next IH]; intros s; simpl; [reflexivity|].
+  destruct (step M s a) as [[y s']|]; [rewrite IH|]; reflexivity.
+Qed.
+
+Lemma renamed_solves : forall M p W R, current M = None -> covered M W R -> solves M p W ->
+  exists f, solves M (renamed f p) R.
+Proof.
+  intros M p W R Hnow Hcov Hs. unfold covered in Hcov. rewrite Hnow in Hcov. destruct Hcov as [f Hf]. exists f.
+  rewrite solves_by_walks in *. intros k s Hin. destruct (Hf _ _ Hin) as [l [Hl E]]. subst k. specialize (Hs _ _ Hl).
+  clear Hf Hin Hl. revert l s Hs. induction p as [k|a next IH]; intros l s Hs; simpl in *; [congruence|].
+  destruct (step M s a) as [[y s']|]; [|contradiction]. unfold label_after in *. rewrite Hnow in *. apply IH, Hs.
+Qed.
 
 Theorem rows_bound_policies : forall M rows,
   costs_are_not_negative M ->
@@ -142,7 +144,7 @@ Proof.
   destruct Htwo as [[k1 s1] [_ [H1 _]]]. destruct Hs as [Hallow Hnext].
   assert (Hall : all_allow M (members r) a).
   { intros [k s] Hin. destruct (covered_state _ _ _ _ _ Hcov Hin) as [l Hin2]. apply (Hallow _ Hin2). }
-  destruct (Hmoves a Hall) as [[q [Hq Hle]]|[y [i [r' [Hm [Hi [Hc Hb]]]]]]].
+  destruct (Hmoves a Hall) as [[q [Hq Hle]]|[[y [i [r' [Hm [Hi [Hc Hb]]]]]]|[Hnow [ways [y [Hways [Hpos Hb]]]]]]].
   - rewrite Hq. simpl. exists (k1, s1). split; [assumption|]. simpl.
     specialize (Hall _ H1). simpl in Hall. destruct (step M s1 a) as [[y s']|]; [|congruence].
     pose proof (spent_is_not_negative M HM (next y) s'). lra.
@@ -155,6 +157,14 @@ Proof.
     destruct (covered_state _ _ _ _ _ Hc Hin) as [l Hin2]. apply in_after in Hin2.
     destruct Hin2 as [l0 [s0 [Hin2 [Hstep _]]]]. exists (l0, s0). split; [assumption|].
     simpl. rewrite Hstep. simpl in Hle. lra.
+  - destruct (renamed_solves M _ _ _ Hnow (covered_after M W (members r) a y Hcov) (Hnext y)) as [f Hf].
+    assert (G : costs_at_least M (renamed f (next y)) (after M (members r) a y)
+                  (leaves ways (count_labels (after M (members r) a y)))).
+    { apply leaves_cost; auto. intros F. rewrite F in Hpos. inversion Hpos. }
+    destruct (leaves ways (count_labels (after M (members r) a y))) as [q'|]; [|contradiction].
+    unfold reaches in Hb. destruct (worth r) as [q|]; [|contradiction].
+    destruct G as [[k' s'] [Hin Hle]]. apply in_after in Hin. destruct Hin as [l0 [s0 [Hin [Hstep _]]]].
+    exists (l0, s0). split; [exact Hin|]. simpl. rewrite Hstep. simpl in Hle. rewrite renamed_costs_the_same in Hle. lra.
 Qed.
 
 (** The claim: the row that it names is covered by the hypotheses H and reaches the cost. *)

@@ -163,8 +163,27 @@ Fixpoint find_move (a : nat) (moves : list (nat * (nat * nat))) : option (nat * 
   | (a', yi) :: rest => if Nat.eqb a' a then Some yi else find_move a rest
   end.
 
+(** The readings that an action gives, and the ways of [leaves]: its number of readings and its cost, if there are two. *)
+Definition readings_of (T : table_task) (a : nat) : list nat :=
+  nodup Nat.eq_dec
+    (flat_map (fun s => match lookup (table T) s a with Some (y, _) => [y] | None => [] end) (seq 0 (length (table T)))).
+
+Definition ways_of (T : table_task) : list (nat * Q) :=
+  filter (fun w => Nat.leb 2 (fst w))
+    (map (fun a => (length (readings_of T a), nth a (costs T) 0)) (seq 0 (length (costs T)))).
+
+(** In a question about the start, some reading leaves so many labels that they cost enough. *)
+Definition labels_are_enough (T : table_task) (N : task) (r : table_row) (a : nat) : bool :=
+  match current N with
+  | Some _ => false
+  | None =>
+      existsb (fun y =>
+        let n := count_labels (after N (set r) a y) in
+        Nat.ltb 0 n && reaches_b (leaves (ways_of T) n) (set_bound r) (cost N a)) (seq 0 (num_readings T))
+  end.
+
 (** Condition 2 for one action. *)
-Definition move_is_sound (N : task) (rows : list table_row) (r : table_row) (a : nat) : bool :=
+Definition move_is_sound (T : table_task) (N : task) (rows : list table_row) (r : table_row) (a : nat) : bool :=
   negb (all_allow_b N (set r) a) ||
   match set_bound r with Some q => Qle_bool q (cost N a) | None => false end ||
   match find_move a (named r) with
@@ -173,7 +192,7 @@ Definition move_is_sound (N : task) (rows : list table_row) (r : table_row) (a :
       | Some r' => covers (after N (set r) a y) (set r') && reaches_b (set_bound r') (set_bound r) (cost N a)
       | None => false
       end
-  | None => false
+  | None => labels_are_enough T N r a
   end.
 
 (** Indices are in range, and no member stands twice. *)
@@ -186,7 +205,7 @@ Definition row_is_well_formed (T : table_task) (C : claim) (r : table_row) : boo
 Definition row_is_sound (T : table_task) (C : claim) (r : table_row) : bool :=
   let N := quotient_of T C in
   row_is_well_formed T C r && well_labelled_b N (set r) && two_labels_b (set r) &&
-  (share_a_state_b (set r) || forallb (move_is_sound N (table_rows C) r) (seq 0 (length (costs T)))).
+  (share_a_state_b (set r) || forallb (move_is_sound T N (table_rows C) r) (seq 0 (length (costs T)))).
 
 Definition root_is_sound (T : table_task) (C : claim) : bool :=
   match root C with

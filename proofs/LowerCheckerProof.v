@@ -174,6 +174,28 @@ Proof.
   destruct (Qlt_le_dec 0 (nth a (costs T) 0)) as [L|L]; [lra|]. apply Qle_bool_iff in L. congruence.
 Qed.
 
+Lemma ways_are_sound : forall T C, task_is_sound T = true -> are_ways (quotient_of T C) (ways_of T).
+Proof.
+  intros T C HT. split.
+  - intros w Hw. apply filter_In in Hw. destruct Hw as [Hw _]. apply in_map_iff in Hw. destruct Hw as [a [E _]].
+    subst. simpl. apply costs_are_sound, HT.
+  - intros a.
+    assert (Hlist : forall s y s', step (quotient_of T C) s a = Some (y, s') ->
+              In y (readings_of T a) /\ (a < length (costs T))%nat).
+    { intros c y c' H. simpl in H. destruct (first_of c (block C) 0) as [s|]; [|discriminate].
+      destruct (lookup (table T) s a) as [[y' s']|] eqn:E; [|discriminate]. inversion H; subst.
+      destruct (lookup_in_range T s a _ HT E). split; [|assumption]. apply nodup_In, in_flat_map.
+      exists s. split; [apply in_seq; lia|]. rewrite E. left. reflexivity. }
+    destruct (Nat.lt_ge_cases a (length (costs T))) as [Ha|Ha].
+    + destruct (Nat.lt_ge_cases 1 (length (readings_of T a))) as [Hm|Hm].
+      * right. exists (length (readings_of T a)). split; [lia|]. split.
+        -- exists (readings_of T a). split; [lia|]. intros s y s' H. apply (Hlist s y s' H).
+        -- apply filter_In. split; [|apply Nat.leb_le; exact Hm].
+           apply in_map_iff. exists a. split; [reflexivity|apply in_seq; lia].
+      * left. exists (readings_of T a). split; [lia|]. intros s y s' H. apply (Hlist s y s' H).
+    + left. exists []. split; [simpl; lia|]. intros s y s' H. destruct (Hlist s y s' H). lia.
+Qed.
+
 Lemma row_is_consistent : forall T C r, task_is_sound T = true ->
   forallb (row_is_sound T C) (table_rows C) = true -> In r (table_rows C) ->
   consistent (quotient_of T C) (map row_of (table_rows C)) (row_of r).
@@ -193,7 +215,12 @@ Proof.
     rewrite (all_allow_is_complete _ _ _ Ha) in Hmoves. simpl in Hmoves. apply orb_true_iff in Hmoves.
     destruct Hmoves as [Hq|Hn].
     + left. simpl. destruct (set_bound r) as [q|]; [|discriminate]. exists q. split; [reflexivity|]. apply Qle_bool_iff, Hq.
-    + right. simpl. destruct (find_move a (named r)) as [[y i]|]; [|discriminate].
+    + right. simpl. destruct (find_move a (named r)) as [[y i]|].
+      2: { right. unfold labels_are_enough in Hn. simpl in Hn. destruct (now T); [discriminate|]. split; [reflexivity|].
+           apply existsb_exists in Hn. destruct Hn as [y [_ Hn]]. apply andb_true_iff in Hn. destruct Hn as [Hpos Hb].
+           exists (ways_of T), y. split; [apply ways_are_sound, HT|].
+           split; [apply Nat.ltb_lt, Hpos|apply reaches_is_sound, Hb]. }
+      left.
       destruct (nth_error (table_rows C) i) as [r'|] eqn:E; [|discriminate]. apply andb_true_iff in Hn. destruct Hn as [Hc Hb].
       exists y, i, (row_of r'). split; [reflexivity|]. split; [apply map_nth_error, E|]. split.
       * apply covers_is_sound; [apply well_labelled_after| |exact Hc].
