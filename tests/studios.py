@@ -17,6 +17,8 @@ from tests.conftest import ROOT
 
 PATIENCE = 600
 """Tenths of a second that something may take on a busy machine; nothing waits longer than it must."""
+LONGEST = 120.0
+"""Seconds that a scenario may take: what hangs fails then."""
 
 
 def make_folder(place: Path) -> Path:
@@ -48,7 +50,11 @@ def served(folder: Path, *words: str) -> Iterator[str]:
 
 
 def simulate(folder: Path, scenario: Callable[[Any, Any], Awaitable[None]], problem: str = "leak.toml") -> None:
-    """Play a scenario with NiceGUI's simulated user on the page of a folder."""
+    """Play a scenario with NiceGUI's simulated user on the page of a folder.
+
+    NiceGUI ends its tasks only where its simulation is left without an exception, and the loop then waits for them
+    forever; so whatever the scenario raises is kept until the simulation is over.
+    """
     from nicegui.testing import user_simulation
 
     from ascertain.studio.folder import Folder
@@ -56,7 +62,7 @@ def simulate(folder: Path, scenario: Callable[[Any, Any], Awaitable[None]], prob
     from ascertain.studio.page import show_page
     from ascertain.studio.state import Studio
 
-    async def play() -> None:
+    async def play() -> Exception | None:
         studio = Studio(Folder(folder), problem, Workers(warm=False))
 
         def root() -> None:
@@ -64,13 +70,20 @@ def simulate(folder: Path, scenario: Callable[[Any, Any], Awaitable[None]], prob
 
         try:
             async with user_simulation(root) as user:
-                await studio.begin()
-                await user.open("/")
-                await scenario(user, studio)
+                try:
+                    async with asyncio.timeout(LONGEST):
+                        await studio.begin()
+                        await user.open("/")
+                        await scenario(user, studio)
+                except Exception as reason:
+                    return reason
         finally:
-            await studio.close()
+            async with asyncio.timeout(LONGEST):
+                await studio.close()
+        return None
 
-    asyncio.run(play())
+    if (failure := asyncio.run(play())) is not None:
+        raise failure
 
 
 async def until(ready: Callable[[], Any]) -> Any:
