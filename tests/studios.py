@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from tests.conftest import ROOT
 PATIENCE = 600
 """Tenths of a second that something may take on a busy machine; nothing waits longer than it must."""
 LONGEST = 120.0
-"""Seconds that a scenario may take: what hangs fails then."""
+"""Seconds that a scenario, or the start or the end of a page, may take: what hangs fails then."""
 
 
 def make_folder(place: Path) -> Path:
@@ -39,14 +40,21 @@ def served(folder: Path, *words: str) -> Iterator[str]:
         try:
             assert process.stdout is not None
             lines: list[str] = []
+            hangs = threading.Timer(LONGEST, process.kill)
+            hangs.start()
             for line in process.stdout:
                 lines.append(line)
                 if line == "}\n":
                     break
+            hangs.cancel()
             yield json.loads("".join(lines))["url"]
         finally:
             process.terminate()
-            process.wait(timeout=60)
+            try:
+                process.wait(timeout=LONGEST)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
 
 
 def simulate(folder: Path, scenario: Callable[[Any, Any], Awaitable[None]], problem: str = "leak.toml") -> None:
