@@ -65,7 +65,9 @@ def test_a_question_is_read_edited_and_saved(tmp_path: Path) -> None:
         await user.should_see(marker="price-wait", retries=50)
         box = value(user, "price-wait")
         box.value = "7/2"
-        user.find(marker="price-wait").trigger("change")
+        changed = user.find(marker="price-wait")
+        changed.elements = {box}  # the other one, of the next tab, still says what the file does
+        changed.trigger("change")
         assert 'wait = "7/2"' in studio.text and studio.is_edited
         await until(lambda: studio.look.found and dict(studio.look.found["prices"])["wait"] == "7/2")
         # forbidden actions too, once the form is drawn anew
