@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,8 @@ from tests.conftest import ROOT
 
 PATIENCE = 600
 """Tenths of a second that something may take on a busy machine; nothing waits longer than it must."""
+LONGEST = 120.0
+"""Seconds that a scenario, or the start or the end of a page, may take: what hangs fails then."""
 
 
 def make_folder(place: Path) -> Path:
@@ -37,18 +40,29 @@ def served(folder: Path, *words: str) -> Iterator[str]:
         try:
             assert process.stdout is not None
             lines: list[str] = []
+            hangs = threading.Timer(LONGEST, process.kill)
+            hangs.start()
             for line in process.stdout:
                 lines.append(line)
                 if line == "}\n":
                     break
+            hangs.cancel()
             yield json.loads("".join(lines))["url"]
         finally:
             process.terminate()
-            process.wait(timeout=60)
+            try:
+                process.wait(timeout=LONGEST)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
 
 
 def simulate(folder: Path, scenario: Callable[[Any, Any], Awaitable[None]], problem: str = "leak.toml") -> None:
-    """Play a scenario with NiceGUI's simulated user on the page of a folder."""
+    """Play a scenario with NiceGUI's simulated user on the page of a folder.
+
+    NiceGUI ends its tasks only where its simulation is left without an exception, and the loop then waits for them
+    forever; so whatever the scenario raises is kept until the simulation is over.
+    """
     from nicegui.testing import user_simulation
 
     from ascertain.studio.folder import Folder
@@ -56,7 +70,7 @@ def simulate(folder: Path, scenario: Callable[[Any, Any], Awaitable[None]], prob
     from ascertain.studio.page import show_page
     from ascertain.studio.state import Studio
 
-    async def play() -> None:
+    async def play() -> Exception | None:
         studio = Studio(Folder(folder), problem, Workers(warm=False))
 
         def root() -> None:
@@ -64,13 +78,20 @@ def simulate(folder: Path, scenario: Callable[[Any, Any], Awaitable[None]], prob
 
         try:
             async with user_simulation(root) as user:
-                await studio.begin()
-                await user.open("/")
-                await scenario(user, studio)
+                try:
+                    async with asyncio.timeout(LONGEST):
+                        await studio.begin()
+                        await user.open("/")
+                        await scenario(user, studio)
+                except Exception as reason:
+                    return reason
         finally:
-            await studio.close()
+            async with asyncio.timeout(LONGEST):
+                await studio.close()
+        return None
 
-    asyncio.run(play())
+    if (failure := asyncio.run(play())) is not None:
+        raise failure
 
 
 async def until(ready: Callable[[], Any]) -> Any:

@@ -207,7 +207,7 @@ def test_the_valve_train_over_opc_ua(browser: Any, tmp_path: Path) -> None:
                 page.get_by_text("VERIFIED").wait_for()
                 check_looks(page)
                 keep_picture(page, "studio-wired", tmp_path, 900)
-                assert not page.get_by_text("SIMULATION").is_visible()
+                assert not page.get_by_text("SIMULATION: no plant is asked").is_visible()
         finally:
             train.terminate()
             train.wait(timeout=60)

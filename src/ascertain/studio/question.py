@@ -50,7 +50,8 @@ def _show_editor(studio: Studio) -> ui.codemirror:
     def changed(event: events.ValueChangeEventArguments[str]) -> None:
         for old in timer:
             old.cancel()
-        timer[:] = [ui.timer(WAIT, partial(studio.edit, event.value), once=True)]
+        typed = event.value != studio.text  # and not put there because the text was changed elsewhere
+        timer[:] = [ui.timer(WAIT, partial(studio.edit, event.value), once=True)] if typed else []
 
     editor = ui.codemirror(studio.text, language="TOML", line_wrapping=True, on_change=changed)
     editor.classes("studio-editor").props('aria-label="Text of the problem"')
