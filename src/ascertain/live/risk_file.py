@@ -281,7 +281,7 @@ def _begin(path: Path, record: Record) -> RiskFile:
 
 
 def _take(found: RiskFile, record: Record) -> RiskFile:
-    number = record["number"]
+    number: int = record["number"]
     if not number <= len(found.shares) <= MAX_SHARES:
         raise ValueError
     if record["record"] == "share":
