@@ -64,7 +64,6 @@ TESTS = {
     **dict.fromkeys(("achieves.py", "lower.py", "lower_expected.py", "obstruction.py", "quotient.py"), CLAIMS),
     "shares.py": (
         "tests/test_shares.py::test_the_checker_says_what_is_wrong_with_shares",  # quick, and many mutants end there
-        "tests/test_shares.py::test_pairs_are_looked_at_up_to_the_limit_of_the_format",
         "tests/test_shares.py",
     ),
     **dict.fromkeys(("reading.py", "task.py"), (*CLAIMS, *RUNS)),

@@ -24,7 +24,6 @@ from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
 from ascertain_check import Verdict
 from ascertain_check import check as check_certificate
-from ascertain_check.claims import shares as checker
 from tests.reference.optimum import optimum
 from tests.reference.scaling_tasks import counter, mutants
 from tests.reference.shares import proved_by_shares, random_claim
@@ -170,16 +169,6 @@ def test_the_distance_of_a_rival_is_that_of_its_cheapest_word_though_a_dearer_on
     claim |= {"states": states, "potential": []}
     assert judge(task, {**claim, "cost": "1"}).word == "VERIFIED"
     assert judge(task, {**claim, "cost": "2"}).reason == "the shares prove no more than 1"
-
-
-def test_pairs_are_looked_at_up_to_the_limit_of_the_format(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert checker.MOST_PAIRS == 5_000_000
-    task = counter(7)
-    (claim,) = [claim for claim in claims_of(task) if "readings" in claim]
-    monkeypatch.setattr(checker, "MOST_PAIRS", 7 * 7 * 2)  # each rival in every state, and two actions
-    assert judge(task, claim).word == "VERIFIED"
-    monkeypatch.setattr(checker, "MOST_PAIRS", 7 * 7 * 2 - 1)
-    assert "more than 97 pairs" in judge(task, claim).reason
 
 
 def test_shares_say_nothing_of_the_current_state() -> None:
