@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from ascertain.cli.main import build
 from ascertain_check import check, required
 from ascertain_check.__main__ import main
 from ascertain_check.claims import CLAIMS
+from ascertain_check.question import read_question
+from ascertain_check.task import read_task
 from tests.conftest import ROOT
 from tests.reference.run_claims import canonical
 
@@ -45,6 +49,7 @@ UNSAID = [
     ("register-optimum", ["unsolvable", "cost<=1", "cost>=3", "alpha<=1", "answer=l0", "complete:0", "sampled<=1"]),
     ("sink-unsolvable", ["settles", "identifies", "optimal", "cost<=1000000"]),
     ("run-plant-nominal", ["answer=11", "alpha<=9/100", "optimal", "settles", "followed", "cost>=0", "cost<=100"]),
+    ("run-plant-nominal", ["identifies", "unsolvable"]),
 ]
 
 
@@ -91,6 +96,35 @@ def test_the_mean_is_optimal_with_the_same_weights_up_to_a_factor() -> None:
         lower: Any = {"claim": "lower-expected", "cost": cost, "weights": weights}
         assert required.is_optimal([upper, lower]) == is_optimal
         assert not required.is_optimal([lower])
+    alone: list[Any] = [upper | {"weights": ["2"]}, {"claim": "lower-expected", "cost": "3/2", "weights": ["3"]}]
+    assert required.is_optimal(alone)
+
+
+def test_a_policy_identifies_only_where_all_labels_differ() -> None:
+    task, claims = load("register-optimum")
+    known = read_task(task)
+    same = replace(known, hypotheses=[(0, s) for _, s in known.hypotheses])
+    assert [required.read_requirement("identifies")(t, claims) for t in (known, same)] == [True, False]
+    assert required.read_requirement("settles")(same, claims)
+
+
+def test_an_obstruction_is_a_bound_where_the_risks_leave_something_to_settle() -> None:
+    known = read_task(load("register-optimum")[0])
+    claims: list[Any] = [{"claim": "obstruction"}]
+    for kind, alpha, beta, counts in (
+        ("machine", Fraction(1, 2), Fraction(1, 2), True),
+        ("noisy", Fraction(1, 4), Fraction(1, 4), True),
+        ("noisy", Fraction(1, 4), Fraction(1, 2), False),  # 2 alpha + beta is 1
+    ):
+        task = replace(known, kind=kind, alpha=alpha, beta=beta)
+        assert required.lower_bounds(task, claims) == ([None] if counts else [])
+
+
+def test_risks_are_compared_on_listed_models_only_and_found_where_claims_name_them() -> None:
+    plant, claim = read_question(load("run-plant-nominal")[0]), {"alpha": "0", "beta": "0"}
+    assert not required.keeps_to_risks(plant, claim, 1)
+    assert required.keeps_to_risks(read_task(load("register-optimum")[0]), claim, 1)
+    assert required.risk_of({"claim": "followed", "risk": {"alpha": "1/20"}}) == Fraction(1, 20)
 
 
 def test_conformance_is_required_by_how_far_it_goes() -> None:

@@ -25,12 +25,12 @@ from ascertain.task.plant_task import BitsRule, ExpressionRule, LabelRule, Nomin
 from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
-from ascertain_check import chain, check, evidence, plant_task, plant_world, reading, trust, work
+from ascertain_check import chain, check, evidence, plant_task, plant_world, reading, switching, trust, work
 from ascertain_check.__main__ import main
 from ascertain_check.claims import CLAIMS
 from ascertain_check.verdicts import Malformed
 from tests.by_hand import build, identify
-from tests.reference import run_checker
+from tests.reference import hidden_cases, run_checker
 from tests.reference.models import as_noisy
 from tests.reference.run_cases import DOUBT, EAGER, FALLBACK, NOMINAL, THRICE, corpus, sound_runs
 from tests.reference.run_claims import Case, claim_of, hypotheses_of, is_earned, label_now, rechained, texts_of
@@ -265,6 +265,50 @@ def test_many_runs_are_verified_exactly_when_their_answers_are_earned() -> None:
     compare(range(1000, 41_000))
 
 
+# Whose turn it is.
+
+IN_TURN = (("probing", "round-robin"),)
+APART = identify(build([[0, 0], [1, 1]], [[0, 0], [0, 1]]))
+"""Two states that never meet: any action is a reset, and only the second tells them apart."""
+LATE = Case(APART, "l1", (Step(0, 0), Step(0, 0), Step(1, 1)), ((1, ONE),), nominal=1, alpha=Fraction(0), more=IN_TURN)
+LISTEN, OPEN = Step(0, 0), Step(1, 0)
+TIGER = replace(hidden_cases.NOMINAL, question=hidden_cases.BOTH, more=IN_TURN)
+GENEROUS = replace(TIGER, question=replace(hidden_cases.BOTH, alpha=Fraction(2, 5)), alpha=Fraction(2, 5))
+PARTIAL = replace(dict(sound_runs())["machine-partial"], more=IN_TURN)
+
+
+@pytest.mark.parametrize(
+    ("case", "word"),
+    [
+        (replace(NOMINAL, more=IN_TURN), "REFUTED"),
+        (replace(NOMINAL, more=(*IN_TURN, ("limits", [[0, 2]]))), "VERIFIED"),
+        (LATE, "REFUTED"),
+        (replace(LATE, steps=LATE.steps[1:]), "VERIFIED"),
+        (PARTIAL, "VERIFIED"),
+        (replace(PARTIAL, steps=(PARTIAL.steps[0], *PARTIAL.steps)), "VERIFIED"),  # an action may have been forbidden
+        (TIGER, "REFUTED"),
+        (replace(GENEROUS, steps=(LISTEN, OPEN)), "VERIFIED"),
+        (replace(TIGER, question=hidden_cases.GUARDED, steps=(LISTEN, LISTEN, OPEN)), "VERIFIED"),
+    ],
+)
+def test_turns_count_where_no_action_can_be_forbidden(case: Case, word: str) -> None:
+    assert judge(case) == word
+    assert is_earned(case) == (word == "VERIFIED")
+
+
+def test_turns_do_not_count_after_a_fault() -> None:
+    claim, time = claim_of(LATE), "2026-11-18T05:00:00+00:00"
+    names: dict[str, Any] = {"actions": ["a", "b"], "readings": ["0", "1"]}
+    plant = {"record": "plant", "identity": None, "address": "", "time": time, **names}
+    fault = {"record": "verdict", "verdict": "abstained", "label": None, "reason": "", "cause": "plant", "time": time}
+    first, *steps, verdict = claim["records"]
+    for told, word in (([], "REFUTED"), ([fault, plant], "VERIFIED")):
+        records = [first, plant, *steps[:2], *told, *steps[2:], verdict | {"time": time}]
+        task, certificate = texts_of(APART, rechained(claim | {"records": records}))
+        assert check(task, certificate).word == word
+        assert run_checker.holds(json.loads(task), json.loads(certificate)["claims"][0]) == (word == "VERIFIED")
+
+
 # What the parts of a claim are bound to.
 
 
@@ -431,6 +475,7 @@ def test_the_limits_are_those_of_the_format() -> None:
     assert (plant_world.MAX_BITS, chain.MAX_BUDGET) == (26, 10**18)
     assert (plant_task.MAX_BITS, plant_task.MAX_PROGRAM, plant_task.MAX_STACK) == (64, 10_000, 256)
     assert work.default_budget(1000) == 20_000_000 + 15 * 1000
+    assert switching.SIXTEENTHS == (1, 2, 4, 8, 16)
 
 
 def test_so_many_doubts_are_followed_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,6 +78,29 @@ def test_the_checker_works_where_nothing_else_is_installed(case: str) -> None:
     assert (code, output.splitlines()[0], errors) == (EXIT[case.partition("/")[0]], EXPECTED[case], "")
 
 
+@pytest.mark.parametrize(
+    ("case", "unbuffered"),
+    [("verified/register-optimum", ""), ("verified/register-optimum", "1"), ("refuted/lower-too-high", "")],
+)
+def test_a_reader_that_has_gone_changes_neither_the_exit_code_nor_the_errors(case: str, unbuffered: str) -> None:
+    files = [str(CORPUS / f"{case}{end}.json") for end in (".task", "")]
+    home = Path(ascertain_check.__file__).parent.parent
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "ascertain_check", *files],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=60,
+            env=os.environ | {"PYTHONPATH": str(home), "PYTHONUNBUFFERED": unbuffered},
+        )
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (EXIT[case.partition("/")[0]], b"")
+
+
 def test_the_command_prints_one_line_where_nothing_is_verified(capsys: pytest.CaptureFixture[str]) -> None:
     for case in ("refuted/another-task", "malformed/text-nan"):
         code = main([str(CORPUS / f"{case}.task.json"), str(CORPUS / f"{case}.json")])

@@ -204,6 +204,7 @@ def write(path: Path, records: list[dict[str, Any]], *, table: str = TABLE) -> N
 
 
 HEAD = {"record": "risk", "format": "ascertain-risk", "version": 1, "total": "1/10", "schedule": None}
+BACK = {"record": "returned", "number": 0, "time": "t"}
 SHARE = {"record": "share", "number": 0, "alpha": "1/20", "scheduled": False, "time": "t", "task_sha256": "", "run": ""}
 
 
@@ -219,8 +220,16 @@ SHARE = {"record": "share", "number": 0, "alpha": "1/20", "scheduled": False, "t
         ([HEAD, {**SHARE, "number": True}], "record 1 is not one"),
         ([HEAD, {**SHARE, "number": -1}], "record 1 is not one"),
         ([HEAD, {**SHARE, "run": 3}], "record 1 is not one"),
-        ([HEAD, {"record": "returned", "number": 0}], "record 1 is not one"),
-        ([HEAD, SHARE, *[{"record": "returned", "number": 0}] * 2], "record 3 is not one"),
+        ([{**HEAD, "version": True}], "record 0 is not one"),
+        ([{**HEAD, "note": ""}], "record 0 is not one"),
+        ([{k: v for k, v in HEAD.items() if k != "schedule"}], "record 0 is not one"),
+        ([HEAD, HEAD], "record 1 is not one"),
+        ([HEAD, {**SHARE, "scheduled": 0}], "record 1 is not one"),
+        ([HEAD, {**SHARE, "note": ""}], "record 1 is not one"),
+        ([HEAD, BACK], "record 1 is not one"),
+        ([HEAD, SHARE, {**BACK, "time": 3}], "record 2 is not one"),
+        ([HEAD, SHARE, {**BACK, "outcome": "certified"}], "record 2 is not one"),
+        ([HEAD, SHARE, *[BACK] * 2], "record 3 is not one"),
         ([HEAD, *({**SHARE, "number": k, "alpha": f"1/{10**199 + k}"} for k in range(60))], "too many digits"),
     ],
 )

@@ -70,6 +70,13 @@ def test_under_noise_the_certified_policy_errs_and_costs_as_evaluated(tmp_path) 
     assert low <= float(sum(exact.wrong) / len(exact.wrong)) <= high
 
 
+def test_a_risk_that_is_missing_is_asked_for_where_it_can_be_said(tmp_path) -> None:
+    path = tmp_path / "lamp.toml"
+    path.write_text(NOISY.replace('beta = "1/20"\n', ""))
+    with pytest.raises(TaskError, match=r"^beta is 0, .* in \[risk\] beta of the problem file$"):
+        simulate(path)
+
+
 def test_a_tree_of_tests_is_walked_as_it_is_evaluated() -> None:
     task = pose(far_sensor(3), flip=Fraction(1, 10), about="current", alpha="1/20", beta="1/20")
     skeleton = settle(pose(far_sensor(3), about="current")).policy

@@ -29,10 +29,16 @@ def main(arguments: list[str]) -> int:
         verdict = malformed(str(reason))
     else:
         verdict = judge(paths, require, budget)
-    print(verdict)
-    for sentence in verdict.proved:
-        print(sentence)
+    show(verdict)
     return verdict.exit_code
+
+
+def show(verdict: Verdict) -> None:
+    """Print the verdict; where the reader has gone (`| head -1`) the rest is lost, also what is flushed at exit."""
+    try:
+        print(verdict, *verdict.proved, sep="\n", flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def read_arguments(arguments: list[str]) -> tuple[list[str], list[str], int | None]:

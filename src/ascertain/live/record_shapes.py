@@ -1,7 +1,7 @@
-"""What the records of journals look like: the keys of each kind, and what stands there. A file may come from anyone.
+"""What records of journals and risk files look like: the keys of each kind, and what stands there.
 
-Python takes True for 1 and does not mind what it is not asked about, so that types are compared exactly and keys that
-are not known are refused.
+Files may come from anyone. Python takes True for 1 and does not mind what it is not asked about, so that types are
+compared exactly and keys that are not known are refused.
 """
 
 from __future__ import annotations
@@ -88,6 +88,21 @@ SHAPES: Mapping[str, Mapping[str, Check]] = {
 }
 """What every other record holds, by its kind; a key that ends in "?" may be missing."""
 
+RISK_SHAPES: Mapping[str, Mapping[str, Check]] = {
+    "risk": {"format": _is_text, "version": _is_number, "total": _is_text, "schedule": _or_nothing(_is_text)},
+    "share": {
+        "number": _is_number,
+        "alpha": _is_text,
+        "scheduled": _is_flag,
+        "time": _is_text,
+        "task_sha256": _is_text,
+        "run": _is_text,
+    },
+    "outcome": {"number": _is_number, "outcome": _is_text, "time": _is_text},
+    "returned": {"number": _is_number, "time": _is_text},
+}
+"""What the records of a risk file hold."""
+
 
 def check_shape(record: Record, number: int) -> str | None:
     """What is wrong with a record; None where nothing is."""
@@ -97,6 +112,11 @@ def check_shape(record: Record, number: int) -> str | None:
     shape = _commitment(record) if kind == "commitment" else SHAPES.get(kind)
     if shape is None:
         return f"is of a kind that is not known ({kind[:40]!r})"
+    return compare_shape(record, shape)
+
+
+def compare_shape(record: Record, shape: Mapping[str, Check]) -> str | None:
+    """What is wrong with the keys of a record, or with what stands there; None where nothing is."""
     checks = {key.rstrip("?"): check for key, check in shape.items()}
     for key in record:
         if key not in checks and key != "record":

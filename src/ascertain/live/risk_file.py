@@ -26,6 +26,7 @@ from typing import Any, final
 
 from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import FileError, TaskError
+from ascertain.live.record_shapes import RISK_SHAPES, compare_shape
 from ascertain.live.record_store import RecordStore
 from ascertain.live.recorder import tell_time
 from ascertain.observer.records import START, Record, hash_record
@@ -260,6 +261,8 @@ def _parse(store: _Locked) -> RiskFile:
     found: RiskFile | None = None
     for number, record in enumerate(store.records):
         try:
+            if compare_shape(record, RISK_SHAPES[record["record"]]) is not None:
+                raise store.refuse(number)
             found = _begin(store.path, record) if found is None else _take(found, record)
         except (KeyError, TypeError, ValueError, IndexError, TaskError):
             raise store.refuse(number) from None
@@ -278,13 +281,12 @@ def _begin(path: Path, record: Record) -> RiskFile:
 
 
 def _take(found: RiskFile, record: Record) -> RiskFile:
-    number = record["number"]
-    if type(number) is not int or not 0 <= number <= len(found.shares) <= MAX_SHARES:
+    number: int = record["number"]
+    if not number <= len(found.shares) <= MAX_SHARES:
         raise ValueError
     if record["record"] == "share":
         alpha, texts = parse_rational(record["alpha"]), [record[name] for name in ("time", "task_sha256", "run")]
-        fits = number == len(found.shares) and 0 <= alpha < 1 and type(record["scheduled"]) is bool
-        if not fits or not all(isinstance(text, str) for text in texts):
+        if number != len(found.shares) or not 0 <= alpha < 1:
             raise ValueError
         return replace(found, shares=(*found.shares, RiskShare(number, alpha, record["scheduled"], *texts)))
     share = found.shares[number]
@@ -292,7 +294,7 @@ def _take(found: RiskFile, record: Record) -> RiskFile:
         raise ValueError
     if record["record"] == "returned" and share.outcome is not None:
         raise ValueError
-    if record["record"] == "outcome" and isinstance(record["outcome"], str):
+    if record["record"] == "outcome":
         share = replace(share, outcome=record["outcome"])
     elif record["record"] == "returned":
         share = replace(share, returned=True)

@@ -232,7 +232,7 @@ def bound(
         found = Bounds(question, vacuous=True, lower=nothing, best=Fraction(0))
         why = "the bounds are vacuous, so that there is nothing to certify"
         return replace(found, remarks=(why,) if certified else ())
-    _check_risks(question)
+    check_risks(question)
     # Without a list of states there is neither a quotient to bound nor a task that certificates speak of.
     if isinstance(question, PlantTask):
         found = _bound_plant(question, limits)
@@ -292,13 +292,13 @@ def choose_question(problem: Problem) -> Task | PlantTask:
     return problem.task
 
 
-def _check_risks(question: Task | PlantTask) -> None:
-    """With noise both risks must be positive: certainty has no bound."""
+def check_risks(question: Task | PlantTask, where: str = "with --{name}, or in [risk] of the problem file") -> None:
+    """With noise both risks must be positive: certainty has no bound. `where` tells where a risk is said."""
     for name, risk in (("alpha", question.alpha), ("beta", question.beta)):
         if question.model.is_noisy and risk == 0:
             raise TaskError(
-                f"{name} is 0, and readings are noisy, so that no policy is that sure; say how large it may be with "
-                f"--{name}, or in [risk] of the problem file"
+                f"{name} is 0, and readings are noisy, so that no policy is that sure; say how large it may be "
+                + where.format(name=name)
             )
 
 

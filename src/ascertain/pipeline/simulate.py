@@ -17,7 +17,7 @@ from typing import Any, cast, final
 
 from ascertain.errors import FileError, TaskError, did_you_mean
 from ascertain.live.walk import Walk, walk_policy
-from ascertain.pipeline.bound import bound
+from ascertain.pipeline.bound import bound, check_risks
 from ascertain.pipeline.settle import settle
 from ascertain.pipeline.simulated_runs import Rate, SimulatedRuns
 from ascertain.pipeline.simulation_page import describe_runs
@@ -213,6 +213,7 @@ def _weigh(problem: Problem, question: Task | PlantTask) -> tuple[Fraction, ...]
 
 def _find_policy(task: Task | PlantTask, where: str) -> Controller:
     """The best policy that is known for a task."""
+    check_risks(task, "in [risk] {name} of the problem file")
     found = bound(task).policy if task.model.is_noisy else settle(cast("Task", task), prove="never").policy
     if found is None:
         raise TaskError(f"{where}: no policy is found that settles the question, so there is nothing to simulate")
