@@ -281,7 +281,7 @@ def test_settings_say_what_is_wrong_with_them() -> None:
         ({"policy": "stagd"}, "did you mean 'staged'"),
         ({"probing": "x"}, "round-robin .*separating"),
         ({"alpha": 1}, "alpha is 1"),
-        ({"budget": -1}, "neither may be negative"),
+        ({"budget": -1}, "budget is -1; it must not be negative"),
         ({"nominal_share": 1}, "nominal_share is 1"),
         ({"rejection": 0}, "rejection is 0"),
         ({"limits": {7: 1}}, "limits: action 7"),
@@ -318,7 +318,8 @@ def test_round_robin_goes_from_tap_to_tap_like_the_rule_of_that_name() -> None:
         Fraction(1, 5),
     )
     question = ask(plant, alpha=Fraction(1, 100))
-    observer = start_observer(set_up(question, policy="eager", budget=20), lambda: uniform_bank(range(4)))
+    options = set_up(question, policy="eager", budget=20, losses=20)
+    observer = start_observer(options, lambda: uniform_bank(range(4)))
     schedule = (1, 0, 1, 2, 1, 3)  # b0 is read by y alone, b1 by x, z and u in turn
     world, rule = BooleanWorld(plant, uniform_bank(range(4)), question.alpha), round_robin(plant, question.actions)
     for t in range(13):

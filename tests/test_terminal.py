@@ -128,6 +128,7 @@ WORKING: dict[str, list[list[str]]] = {
     "solve": [["solve", EVIL_FILE, "--certificate", f"{EVIL}.json"]],
     "bounds": [["bounds", "noisy.toml"]],
     "fingerprint": [["fingerprint", *(f"{x}{EVIL}.dot".replace("\u2028", "") for x in "ab")]],
+    "sequence": [["sequence", "uio", f"a{EVIL}.dot".replace("\u2028", "")]],
     "simulate": [["simulate", EVIL_FILE, "--runs", "2"]],
     "bank": [["bank", "operation.toml"]],
     "calibrate": [["calibrate", "operation.toml", "--runs", f"runs{EVIL}.csv"]],
@@ -149,7 +150,7 @@ WORKING: dict[str, list[list[str]]] = {
 
 
 def test_every_verb_escapes_what_it_prints(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert set(WORKING) == set(VERBS)
+    assert set(WORKING) == set(VERBS) - {"studio"}  # which serves until it is interrupted
     for verb, calls in WORKING.items():
         for words in calls:
             code = call(*words)
@@ -171,8 +172,9 @@ def test_every_verb_escapes_what_it_refuses(place: Path, capfd: pytest.CaptureFi
         "conform": ["--plant", "simulated:1", "--complete", "0"],
         "learn": ["--plant", missing, "--actions", "a", "--out", "m.dot"],
     }
+    first = {"learn": [], "sequence": ["uio", missing]}
     for verb in VERBS:
-        code = call(verb, *([] if verb == "learn" else [missing]), *more.get(verb, []))
+        code = call(verb, *first.get(verb, [missing]), *more.get(verb, []))
         printed = check_printed(capfd)
         assert code == 2 and ESCAPED in printed, printed
     assert call(f"verb{EVIL}") == 2 and ESCAPED in check_printed(capfd)

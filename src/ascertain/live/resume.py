@@ -14,7 +14,7 @@ from typing import Any, cast, final
 
 from ascertain.errors import DeadlineError, FileError, TaskError
 from ascertain.interruption import OutOfTime
-from ascertain.live.deadline import NO_DEADLINE, Deadline
+from ascertain.live.deadline import NO_DEADLINE, STOPPED, Deadline
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
 from ascertain.live.recovery import find_reset, why_not
@@ -314,8 +314,8 @@ class _Replay:
             ran, self.pending = self.pending if record.get("ran") is True else None, None
             self.observer, self.cause = self.observer.fail(str(record["reason"]), ran), cause
             self.ran = ran is not None
-        elif cause in ("deadline", "person"):  # while the bank was compiled: the observer has heard of it
-            self.cause = cause
+        elif cause == "deadline" or (cause == "person" and record["reason"] == STOPPED):
+            self.cause = cause  # while the bank was compiled: the observer has heard of it
         verdict, self.ended = self.observer.verdict, True
         if "cause" not in record:
             self.cause = None
