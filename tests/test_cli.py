@@ -333,7 +333,7 @@ def test_fingerprint_weighs_machines_by_a_file(tmp_path: Path) -> None:
     ):
         file.write_text("\n".join([*lines[:line], change, *lines[line + 1 :]]))
         assert reason in complaint(*expected)
-    assert "--objective and --weights are for finding" in complaint(*expected, "--plant", "ask")
+    assert "--weights are for finding" in complaint(*expected, "--plant", "ask")
 
 
 def test_no_output_is_written_over_an_input(tmp_path: Path) -> None:

@@ -99,10 +99,10 @@ def command(
     check_drawing(decision_graph, (".dot",))
     files = certificate_files(certificate) if hosts is None else []
     refuse_overwriting([draw, decision_graph, *files], [*models, *([] if weights is None else [weights])])
-    if (weights is not None or objective != "worst") and (transcript, plant, hosts) != (None, None, None):
-        raise TaskError(
-            "--objective and --weights are for finding an experiment; leave out --transcript, --plant and --hosts"
-        )
+    if weights is not None and (transcript or plant or hosts):
+        raise TaskError("--weights are for finding an experiment; leave out --transcript, --plant and --hosts")
+    if objective != "worst" and transcript is not None:
+        raise TaskError("--objective is for finding an experiment; a transcript is explained without one")
     announce_compilation()
     price = None if reset_cost == "none" else reset_cost
     if (plant or hosts or transcript) and (draw or decision_graph or time is not None):
