@@ -121,7 +121,8 @@ def test_an_obstruction_is_a_bound_where_the_risks_leave_something_to_settle() -
 
 
 def test_risks_are_compared_on_listed_models_only_and_found_where_claims_name_them() -> None:
-    plant, claim = read_question(load("run-plant-nominal")[0]), {"alpha": "0", "beta": "0"}
+    plant = read_question(load("run-plant-nominal")[0])
+    claim: dict[str, object] = {"alpha": "0", "beta": "0"}
     assert not required.keeps_to_risks(plant, claim, 1)
     assert required.keeps_to_risks(read_task(load("register-optimum")[0]), claim, 1)
     assert required.risk_of({"claim": "followed", "risk": {"alpha": "1/20"}}) == Fraction(1, 20)
