@@ -14,7 +14,8 @@ import pytest
 from ascertain.errors import FileError, LimitError, TaskError
 from ascertain.live.deadline import Deadline
 from ascertain.model import Machine
-from ascertain.pipeline.observe import Observed, observe
+from ascertain.pipeline.observe import observe
+from ascertain.pipeline.observed import Observed
 from ascertain.plant.faults import Late
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Abstained, Certified, NoneOfThese

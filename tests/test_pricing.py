@@ -18,7 +18,8 @@ from ascertain.bank.operation import Operation
 from ascertain.observer.banks import OperationBank
 from ascertain.observer.pricing import PolicyChoice, _Plan, choose_policy  # pyright: ignore[reportPrivateUsage]
 from ascertain.observer.settings import POLICIES, ObserverSettings
-from ascertain.pipeline.observe import Moment, observe
+from ascertain.pipeline.moments import Moment
+from ascertain.pipeline.observe import observe
 from ascertain.policy.verdict import Certified
 from ascertain.problem.observer import pose_observer
 from ascertain.problem.problem import read_problem

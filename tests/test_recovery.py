@@ -20,7 +20,8 @@ from ascertain.model.noisy import with_flip
 from ascertain.model.union import union
 from ascertain.observer.records import hash_records
 from ascertain.pipeline.identify import identify
-from ascertain.pipeline.observe import Observed, observe
+from ascertain.pipeline.observe import observe
+from ascertain.pipeline.observed import Observed
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.faults import Contradicted, Garbled, HungUp, Late, Refused, Restarted
 from ascertain.plant.simulated import SimulatedPlant

@@ -25,7 +25,8 @@ from ascertain.drawing.flowchart import draw_flowchart
 from ascertain.errors import AscertainError, FileError, TaskError
 from ascertain.model.files.text import parse_toml
 from ascertain.pipeline.inspect import inspect
-from ascertain.pipeline.observe import Moment, Proposal, observe
+from ascertain.pipeline.moments import Moment, Proposal
+from ascertain.pipeline.observe import observe
 from ascertain.pipeline.replay import replay
 from ascertain.problem.edit import find_line, named_files, save_problem, set_key
 from ascertain.problem.problem import read_any_problem

@@ -52,8 +52,8 @@ from ascertain.pipeline.settle import Settled as Settled
 from ascertain.pipeline.bound import bound as bound
 from ascertain.pipeline.bound import Bounds as Bounds
 from ascertain.pipeline.observe import observe as observe
-from ascertain.pipeline.observe import Observed as Observed
-from ascertain.pipeline.observe import Proposal as Proposal
+from ascertain.pipeline.observed import Observed as Observed
+from ascertain.pipeline.moments import Proposal as Proposal
 from ascertain.pipeline.replay import replay as replay
 from ascertain.pipeline.replay import Replayed as Replayed
 from ascertain.problem.conformance import pose_conformance as pose_conformance

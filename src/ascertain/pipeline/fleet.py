@@ -25,7 +25,8 @@ from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.control import SharedPlan
 from ascertain.pipeline.fingerprint import Machines, pose_machines
 from ascertain.pipeline.identify import Identified, identify
-from ascertain.pipeline.observe import Observed, observe
+from ascertain.pipeline.observe import observe
+from ascertain.pipeline.observed import Observed
 from ascertain.plant import find_kind
 from ascertain.problem.hosts import Host, read_hosts
 from ascertain.problem.problem import Problem, as_problem

@@ -17,7 +17,9 @@ from ascertain.observer.probing.planned import PLANNED_MEAN
 from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.conform import Conformed
 from ascertain.pipeline.fingerprint import Machines, pose_machines
-from ascertain.pipeline.observe import Observed, Watch, observe
+from ascertain.pipeline.moments import Watch
+from ascertain.pipeline.observe import observe
+from ascertain.pipeline.observed import Observed
 from ascertain.policy.verdict import Verdict
 from ascertain.problem.hosts import Host
 from ascertain.rational import Number

@@ -6,52 +6,45 @@ problem -> settings of the observer -> commitment -> plant -> session -> verdict
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeAlias, cast, final
+from typing import cast
 
 from ascertain.bank.calibration_file import Calibration
 from ascertain.bank.operation import Operation
-from ascertain.bank.shells import KeptShells
-from ascertain.certificate.claims.followed import followed_claim
-from ascertain.certificate.claims.none_of_these import none_of_these_claim, with_plant
-from ascertain.certificate.claims.run import run_claim
 from ascertain.certificate.write import write_certificate
-from ascertain.drawing.shown import Listing, Shown
-from ascertain.errors import FileError, LimitError, PlantFault, TaskError, did_you_mean
+from ascertain.errors import FileError, PlantFault, TaskError, did_you_mean
 from ascertain.live.deadline import Deadline, as_deadline
-from ascertain.live.faults import FaultPolicy, Heard, fault_kind
+from ascertain.live.faults import FaultPolicy
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook, check_same_plant
 from ascertain.live.resume import Resumed, begin_controlled, begin_run, committed_misfit, committed_probing
 from ascertain.live.session import Run, resume_plant, run_session
 from ascertain.live.speculation import SpeculativeBank
 from ascertain.live.witnesses import Witness, command_witness
-from ascertain.observer.abstract import AbstractObserver
 from ascertain.observer.banks import OperationBank
-from ascertain.observer.pricing import PolicyChoice
-from ascertain.observer.records import START, Record, hash_record, run_header, verdict_record
+from ascertain.observer.records import START, Record, hash_record, run_header
 from ascertain.observer.settings import POLICIES, PolicyName
-from ascertain.observer.staged import View
-from ascertain.observer.witness import LOST
 from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.certify import certify
 from ascertain.pipeline.cheap_bound import bound_cheaply
 from ascertain.pipeline.checked_answer import RESET, pose_check
-from ascertain.pipeline.conform import Conformed
-from ascertain.pipeline.control import CERTIFIED, PLAN_TIME, Control, SharedPlan, prove_control
+from ascertain.pipeline.control import CERTIFIED, PLAN_TIME, SharedPlan
+from ascertain.pipeline.moments import Proposal, Watch, explain_proposal, look_at
+from ascertain.pipeline.observed import Observed
 from ascertain.pipeline.risk import RunRisk
+from ascertain.pipeline.run_claims import list_claims
 from ascertain.pipeline.run_page import RunStory, describe_run
 from ascertain.plant.abstract import AbstractPlant, as_plant, check_identity
 from ascertain.plant.replayed import ReplayedPlant
 from ascertain.plant.simulated import SimulatedPlant
-from ascertain.policy.verdict import Abstained, Certified, NoneOfThese, Verdict
+from ascertain.policy.verdict import Certified
 from ascertain.problem.hosts import Host
 from ascertain.problem.observer import pose_observer, price_policies
 from ascertain.problem.plants import open_plant
@@ -59,161 +52,14 @@ from ascertain.problem.problem import Problem, as_problem
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.quotients.supports import find_uncertain_pair
 from ascertain.report.page import check_page, write_page
-from ascertain.task.canonical import fraction_text
 from ascertain.task.question import AbstractQuestion
-from ascertain.types import Action, Plant, Progress
+from ascertain.types import Plant, Progress
 
 MAX_OBSTRUCTED = 200
 """States of a question that is looked through for obstruction before a run: more would delay the first action."""
 
-IF_ONE = "if it is one of the models"
-"""What stands beside an answer that nothing has checked."""
-
 NO_PLANT = "--plant PLANT is needed: only a dry run and a journal that has ended do without one"
 """Said before anything is done, or when the journal has been read."""
-
-
-@final
-@dataclass(frozen=True)
-class Moment:
-    """A running session as a person may watch it: what came of the last action, and how far the evidence has come."""
-
-    last: str | None
-    """None before the first action."""
-    view: View
-    faults: tuple[str, ...] = ()
-    """What was met at the last action, mended or not."""
-
-
-@final
-@dataclass(frozen=True)
-class Proposal:
-    """The action that is to be sent next."""
-
-    action: str
-    why: str
-    readings: tuple[str, ...]
-    """What the model can show then."""
-
-
-_SILENT = {"reading": "silence, no evidence"}
-"""How a reading is shown that is taken as missing."""
-Watch: TypeAlias = Callable[[Moment], None]
-
-
-@final
-@dataclass(frozen=True)
-class Observed(Shown):
-    """What became of a run."""
-
-    run: Run
-    plant: str | None
-    """The name of the plant; None where none was needed."""
-    truth: str | None
-    """Of a simulated plant, what it began as."""
-    right: bool | None
-    """Whether the answer is true of a simulated plant; None without an answer, or where nothing is true of it."""
-    certificate: str | None
-    """What the checker says of the certificate; None where none was written."""
-    shells: KeptShells | None = None
-    """How many shells the bank keeps, and what says so; None where no operation went before."""
-    generalised_cost: Fraction | None = None
-    """What actions and computation cost together; None where the problem does not price computation."""
-    control: Control | None = None
-    """The policy that was followed; None where evidence was collected."""
-    claims: tuple[Mapping[str, Any], ...] = ()
-    """What the certificate holds."""
-    risk_file: Mapping[str, Any] | None = None
-    """What the risk file says after the run, and the share that the run took; None without one."""
-    choice: PolicyChoice | None = None
-    """What the policy was chosen by, where computation is priced and no policy is named."""
-    conformed: Conformed | None = None
-    """What became of the conformance run; None where none was asked for, or nothing was answered."""
-    header: Mapping[str, Any] = field(default_factory=lambda: run_header(()))
-    """The plant's identity and address, and when the run began and ended; None what was not recorded."""
-
-    def shown(self) -> Mapping[str, object]:
-        truth = {"truth": self.truth, "right": self.right, "certificate": self.certificate}
-        return {**self.run.shown(), "verdict": self.verdict, "plant": self.plant, **truth}
-
-    def listing(self) -> Listing:
-        return self.run.listing()
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """The answer; where a conformance run contradicts it or leaves it open, what that came to."""
-        if self.conformed is None or isinstance(self.conformed.verdict, Certified):
-            return self.run.verdict
-        return self.conformed.verdict
-
-    @property
-    def is_certified(self) -> bool:
-        """Whether the question was answered."""
-        return isinstance(self.verdict, Certified)
-
-    @property
-    def assumed(self) -> str | None:
-        """What an answer rests on and nothing has checked; None where conformance says more, or nothing is answered."""
-        return IF_ONE if self.conformed is None and self.is_certified else None
-
-    @property
-    def exit_code(self) -> int:
-        """Of the verb: 0 certified, 1 none of these, 3 abstained, 4 because of the plant."""
-        if isinstance(self.verdict, NoneOfThese):
-            return 1
-        return 0 if self.is_certified else 4 if self.run.plant_failed else 3
-
-    @property
-    def transcript(self) -> list[tuple[str, str | None, bool]]:
-        """Every step: what was done, what was read, and whether it is certain that the action ran."""
-        observer = self.run.observer
-        model, steps = observer.settings.model, observer.transcript
-        read = [None if s.reading is None else model.readings[s.reading] for s in steps]
-        if isinstance(self.run.verdict, NoneOfThese):  # the last reading need not be one of the model's
-            read[-1] = self.run.verdict.witness[-1][1]
-        return [(model.actions[s.action], y, s.certain) for s, y in zip(steps, read, strict=True)]
-
-    def facts(self) -> dict[str, Any]:
-        """The run as plain data, which is what `observe --json` prints."""
-        run, observer, verdict = self.run, self.run.observer, self.verdict
-        model, counters, acceptance = observer.settings.model, observer.counters, observer.acceptance
-        # A conformance run has moved the plant.
-        current = None if acceptance is None or self.conformed is not None else acceptance.current
-        return {
-            "verdict": None if verdict is None else verdict_record(verdict)["verdict"],
-            "label": verdict.label if isinstance(verdict, Certified) else None,
-            "reason": None if verdict is None or isinstance(verdict, Certified) else verdict.reason,
-            "witness": [list(step) for step in verdict.witness] if isinstance(verdict, NoneOfThese) else None,
-            "assumed": self.assumed,
-            "cause": run.cause,
-            "current_state": None if current is None else model.name_state(current),
-            "readings": counters.readings,
-            "actions": counters.actions,
-            "cost": fraction_text(counters.cost),
-            "alpha": fraction_text(observer.settings.alpha),
-            "misfit": fraction_text(observer.settings.misfit),
-            "policy": observer.settings.policy,
-            "controller": None if self.control is None else self.control.facts(),
-            "stage": observer.stage,
-            "shells": None if self.shells is None else self.shells.facts(),
-            "events": [asdict(event) for event in observer.events],
-            "transcript": [list(step) for step in self.transcript],
-            "counters": {key: value for key, value in asdict(counters).items() if key != "cost"},
-            "faults": [
-                {"kind": fault_kind(fault), "text": str(fault), "at": at, "outcome": outcome}
-                for fault, (at, outcome) in zip(run.faults, run.met, strict=True)
-            ],
-            "plant_failed": run.plant_failed,
-            "next_action": run.next_action,
-            "plant": self.plant,
-            **self.header,
-            **({} if self.truth is None else {"truth": self.truth, "right": self.right}),
-            "conformance": None if self.conformed is None else self.conformed.facts(),
-            "certificate": self.certificate,
-            **({} if self.generalised_cost is None else {"generalised_cost": fraction_text(self.generalised_cost)}),
-            **({} if self.risk_file is None else {"risk_file": dict(self.risk_file)}),
-            **({} if self.choice is None else {"choice": self.choice.facts()}),
-        }
 
 
 def observe(
@@ -410,9 +256,9 @@ def observe(
             recovery=begun.recovery if begun.meets_plant else None,
             name_plant=device is not None and begun.names_plant,
             approve=approve,
-            propose=None if propose is None else lambda seen, action: propose(_propose(seen, action)),
+            propose=None if propose is None else lambda seen, action: propose(explain_proposal(seen, action)),
             dry_run=dry_run,
-            watch=None if watch is None or device is None else lambda seen, heard: watch(_look(seen, heard)),
+            watch=None if watch is None or device is None else lambda seen, heard: watch(look_at(seen, heard)),
             policy=FaultPolicy(retries, strict),
             deadline=limit,
         )
@@ -426,7 +272,7 @@ def observe(
             conformed = check.run(run, device, journal, resume, note, **patience, progress=progress)
     # A page tells what the checker says also where nothing is written.
     certify_it = certificate is not None or report is not None
-    claims = _list_claims(run, records, control, conformed, note) if certify_it else ()
+    claims = list_claims(run, records, control, conformed, note) if certify_it else ()
     checked = str(certify(question, claims)[1]) if claims else None
     written = certificate if claims else None
     if written is not None:
@@ -520,27 +366,6 @@ def name_run(journal: Path | None, attempt: int = 0) -> str:
     return sha256(name.encode()).hexdigest()[:16]
 
 
-def _look(observer: AbstractObserver, heard: Heard | None) -> Moment:
-    """What is shown of a step."""
-    if heard is None:
-        return Moment(None, observer.view)
-    faults = tuple(str(fault) for fault in heard.faults)
-    if heard.outcome == "cut short" and isinstance(observer.verdict, Abstained):
-        return Moment(observer.verdict.reason, observer.view)
-    if heard.outcome in ("failure", "cut short"):
-        return Moment(f"the plant: {faults[0]}", observer.view, faults)
-    model, last = observer.settings.model, observer.transcript[-1]
-    read = None if last.reading is None else model.readings[last.reading]
-    result = read or heard.text or _SILENT.get(heard.outcome, heard.outcome)
-    return Moment(f"{model.actions[last.action]} -> {result}", observer.view, faults)
-
-
-def _propose(observer: AbstractObserver, action: Action) -> Proposal:
-    model = observer.settings.model
-    readings = tuple(model.readings[y] for y in model.possible_readings(action))
-    return Proposal(model.actions[action], observer.why(action), readings)
-
-
 def _compare(run: Run, plant: AbstractPlant | None) -> tuple[str | None, bool | None]:
     """Of a simulated plant, what it began as, and whether the answer is right."""
     if not isinstance(plant, SimulatedPlant):
@@ -549,44 +374,6 @@ def _compare(run: Run, plant: AbstractPlant | None) -> tuple[str | None, bool | 
     labels = question.true_labels(plant.start, plant.state)
     right = verdict.label in labels if isinstance(verdict, Certified) and labels else None
     return question.name_start(plant.start), right
-
-
-def _list_claims(
-    run: Run, records: Sequence[Record], control: Control | None, conformed: Conformed | None, note: Tell
-) -> tuple[Record, ...]:
-    """What an answer and its conformance claim; where there is nothing to certify, `note` hears why."""
-    tested = () if conformed is None else (conformed.claim,)
-    if conformed is not None and not isinstance(conformed.verdict, Certified):
-        # That it is none of these contradicts the answer, which was right only if it is one of them.
-        found = [claim for claim in tested if claim is not None]
-    else:
-        try:
-            found = [claim for claim in (_claim(run, records, control), *tested) if claim is not None]
-        except LimitError as reason:
-            note(f"no certificate is written: {reason}")
-            return ()
-    if not found:
-        note("no certificate is written: only an answer is certified")
-    return tuple(found)
-
-
-def _claim(run: Run, records: Sequence[Record], control: Control | None) -> Record | None:
-    """What an answer claims; None without one, and LimitError where it cannot be certified."""
-    question, acceptance = run.observer.settings.question, run.observer.acceptance
-    if run.verdict is None or isinstance(run.verdict, Abstained):
-        return None
-    if isinstance(run.verdict, NoneOfThese):
-        witness = run.verdict.witness
-        lost = any(reading == LOST for _, reading in witness)
-        if question.model.listed is None or question.model.deterministic is None or lost:
-            raise LimitError("what shows that it is none of these needs listed states and every reading")
-        header = run_header(records)
-        if sum(record["record"] == "plant" for record in records) > 1:
-            raise LimitError("what shows that it is none of these needs a run without a fault of the plant")
-        return with_plant(none_of_these_claim(question, witness), header)
-    if control is None:
-        return run_claim(question, acceptance, records)
-    return followed_claim(question, prove_control(control), run.observer.transcript, records)
 
 
 def _evidence_policy(policy: str | Path | None) -> PolicyName | None:

@@ -25,7 +25,8 @@ from ascertain.errors import AscertainError, LimitError
 from ascertain.pipeline.bound import Bounds, bound, bound_around
 from ascertain.pipeline.cheap_bound import bound_cheaply
 from ascertain.pipeline.inspect import inspect
-from ascertain.pipeline.observe import Moment, Proposal, observe
+from ascertain.pipeline.moments import Moment, Proposal
+from ascertain.pipeline.observe import observe
 from ascertain.pipeline.replay import replay
 from ascertain.pipeline.settle import SearchProgress, Settled, settle
 from ascertain.pipeline.verify import verify

@@ -14,7 +14,7 @@ from ascertain.drawing.printable import printable
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ascertain.pipeline.observe import Moment, Watch
+    from ascertain.pipeline.moments import Moment, Watch
 
 CONTROLLER = "controller"
 """The stage of a run that follows a policy: it collects no evidence that could be shown."""

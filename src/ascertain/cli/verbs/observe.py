@@ -28,7 +28,7 @@ from ascertain.errors import TaskError
 from ascertain.problem import list_kinds
 
 if TYPE_CHECKING:
-    from ascertain.pipeline.observe import Observed
+    from ascertain.pipeline.observed import Observed
 
 
 def command(
