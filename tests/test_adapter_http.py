@@ -5,17 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from ascertain.cli.main import build
 from ascertain.errors import PlantFault, TaskError
 from ascertain.pipeline.observe import observe
 from ascertain.pipeline.wire import check_wiring
@@ -23,6 +19,7 @@ from ascertain.plant.faults import Garbled, HalfDone, HungUp, InDoubt, Late, Ref
 from ascertain.plant.wiring.file import read_wiring
 from ascertain.plant.wiring.plant import WiredPlant, open_wiring
 from tests.conftest import ROOT
+from tests.lamps import AbstractLamp, call
 
 LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 WIRING = """
@@ -43,24 +40,15 @@ steps = [{{ request = "POST /switch" }}]
 """
 
 
-class Server:
+class Server(AbstractLamp):
     """The lamp, running."""
 
+    program = "http_plant.py"
+
     def __init__(self, state: Path) -> None:
-        self.state, self.port = state, 0
+        self.state = state
         self.start()
-
-    def start(self) -> None:
-        command = [sys.executable, str(ROOT / "tests" / "http_plant.py"), str(self.state), str(self.port)]
-        self.program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        assert self.program.stdout is not None
-        self.port = int(self.program.stdout.readline())
-
-    def kill(self) -> None:
-        self.program.kill()
-        self.program.wait()
-        assert self.program.stdout is not None
-        self.program.stdout.close()
+        self.port = int(self.line)
 
     def trouble(self, path: str, mode: str, times: int = 1, **more: Any) -> None:
         data = json.dumps({"path": path, "mode": mode, "times": times, **more}).encode()
@@ -72,9 +60,6 @@ class Server:
         path.write_text(WIRING.format(port=self.port, plant=plant, press=press, timeout=timeout))
         return path
 
-    def open(self, *args: Any, **words: Any) -> contextlib.closing[WiredPlant]:
-        return contextlib.closing(open_wiring(self.wiring(*args, **words)))
-
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
@@ -82,12 +67,6 @@ def server(tmp_path: Path) -> Iterator[Server]:
     running = Server(tmp_path / "lamp 7.state")
     yield running
     running.kill()
-
-
-def call(*arguments: object, code: int = 0) -> Any:
-    done = CliRunner().invoke(build(), [str(word) for word in arguments])
-    assert done.exit_code == code, (done.stdout, done.stderr, done.exception)
-    return done
 
 
 def test_a_wired_lamp_is_observed(server: Server) -> None:

@@ -5,25 +5,21 @@ The program behind them is also killed, slowed and made to answer nonsense.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from ascertain.cli.main import build
 from ascertain.errors import PlantFault, TaskError
 from ascertain.plant.adapters.scpi import ScpiAdapter
 from ascertain.plant.faults import Garbled, HalfDone, HungUp, InDoubt, Late, Refused, Restarted
 from ascertain.plant.wiring.adapter import Step
 from ascertain.plant.wiring.file import read_wiring
-from ascertain.plant.wiring.plant import WiredPlant, open_wiring
+from ascertain.plant.wiring.plant import WiredPlant
 from tests.conftest import ROOT
+from tests.lamps import AbstractLamp, call
 
 pytest.importorskip("sinstruments")
 LAMP = ROOT / "examples" / "plants" / "lamp.toml"
@@ -48,24 +44,15 @@ KINDS = ("socket", pytest.param("line", marks=pytest.mark.slow), "serial")
 """SCPI on a line has what the other two have; in the short suite it is tried where answers are late."""
 
 
-class Instrument:
+class Instrument(AbstractLamp):
     """The lamp, running: on a socket for SCPI, and on a pseudo-terminal for SCPI and for plain lines."""
 
+    program = "instrument.py"
+
     def __init__(self, state: Path, link: str = "") -> None:
-        self.state, self.port, self.link = state, 0, state.with_name("tty")
-        self.start(f"{link}{self.link}")
-
-    def start(self, link: str) -> None:
-        command = [sys.executable, str(ROOT / "tests" / "instrument.py"), str(self.state), str(self.port), link]
-        self.program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        assert self.program.stdout is not None
-        self.port = int(self.program.stdout.readline())
-
-    def kill(self) -> None:
-        self.program.kill()
-        self.program.wait()
-        assert self.program.stdout is not None
-        self.program.stdout.close()
+        self.state, self.link = state, state.with_name("tty")
+        self.start(None, f"{link}{self.link}")
+        self.port = int(self.line)
 
     def trouble(self, line: str, mode: str, **more: Any) -> None:
         path = self.state.with_suffix(".trouble")
@@ -83,9 +70,6 @@ class Instrument:
         path.write_text(WIRING.format(kind=kind, address=address, plant=plant, press=press, timeout=timeout))
         return path
 
-    def open(self, *args: Any, **words: Any) -> contextlib.closing[WiredPlant]:
-        return contextlib.closing(open_wiring(self.wiring(*args, **words)))
-
 
 @pytest.fixture
 def lamp(tmp_path: Path) -> Iterator[Instrument]:
@@ -93,12 +77,6 @@ def lamp(tmp_path: Path) -> Iterator[Instrument]:
     running = Instrument(tmp_path / "lamp7.state")
     yield running
     running.kill()
-
-
-def call(*arguments: object, code: int = 0) -> Any:
-    done = CliRunner().invoke(build(), [str(word) for word in arguments])
-    assert done.exit_code == code, (done.stdout, done.stderr, done.exception)
-    return done
 
 
 @pytest.mark.parametrize("on", KINDS)
@@ -200,7 +178,7 @@ def test_an_instrument_that_is_killed_and_back(lamp: Instrument, on: str) -> Non
         assert plant.may_repeat("press the switch")  # it was not sent
         with pytest.raises(HungUp, match="cannot be opened"):
             plant.repeat("press the switch")
-        lamp.start(str(lamp.link))
+        lamp.start(None, str(lamp.link))
         assert plant.repeat("press the switch") == "click"
         assert plant.send("look") == "dark"
 
@@ -217,7 +195,7 @@ def test_a_run_in_which_the_instrument_dies_ends(lamp: Instrument, on: str) -> N
     lamp.kill()
     dead = call("observe", LAMP, "--plant", lamp.wiring(on), code=4)
     assert "cannot be reached" in dead.stderr and dead.stderr.count("\n") == 1
-    lamp.start(str(lamp.link))
+    lamp.start(None, str(lamp.link))
 
 
 @pytest.mark.parametrize("on", ["socket", "line"])

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import signal
-import socket
 import struct
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,16 +13,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from ascertain.cli.main import build
 from ascertain.errors import PlantFault, TaskError
 from ascertain.plant.faults import Garbled, HalfDone, HungUp, InDoubt, Late, Refused
 from ascertain.plant.wiring.file import read_wiring
-from ascertain.plant.wiring.plant import WiredPlant, open_wiring
+from ascertain.plant.wiring.plant import WiredPlant
 from ascertain.plant.wiring.registers import TYPES, to_registers, to_value
 from tests.conftest import ROOT
-from tests.relay import Relay
+from tests.lamps import RelayedLamp, call
 
 pytest.importorskip("pymodbus")
 
@@ -57,28 +51,10 @@ def frame(body: bytes, *, number: int = 2, unit: int = 1, protocol: int = 0) -> 
     return struct.pack(">HHHB", number, protocol, len(body) + 1, unit) + body
 
 
-class Server:
+class Server(RelayedLamp):
     """The lamp, running; reached through a relay, directly, or by its serial line."""
 
-    def __init__(self, folder: Path) -> None:
-        self.state = folder / "lamp 7.state"
-        self.state.write_text("lit")
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
-        self.start()
-        self.relay = Relay(self.port)
-
-    def start(self, state: Path | None = None) -> None:
-        command = [sys.executable, str(ROOT / "tests" / "modbus_plant.py"), str(state or self.state), str(self.port)]
-        self.program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        assert self.program.stdout is not None
-        self.line = self.program.stdout.readline().strip()
-
-    def kill(self) -> None:
-        self.program.kill()
-        self.program.wait()
-        assert self.program.stdout is not None
-        self.program.stdout.close()
+    program = "modbus_plant.py"
 
     def wiring(self, plant: str = "", more: str = "", timeout: float = 5.0, by: str = "relay") -> Path:
         path = self.state.with_suffix(".toml")
@@ -89,29 +65,16 @@ class Server:
         path.write_text(WIRING.format(address=address, plant=plant, more=more, timeout=timeout))
         return path
 
-    def open(self, *args: Any, **words: Any) -> contextlib.closing[WiredPlant]:
-        return contextlib.closing(open_wiring(self.wiring(*args, **words)))
-
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = Server(tmp_path_factory.mktemp("modbus"))
-    yield server
-    server.kill()
-    server.relay.close()
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayedLamp]:
+    yield from Server.serve(tmp_path_factory.mktemp("modbus"))
 
 
 @pytest.fixture
 def server(running: Server) -> Server:
-    running.state.write_text("lit")
-    running.relay.troubles.clear()
+    running.renew()
     return running
-
-
-def call(*arguments: object, code: int = 0) -> Any:
-    done = CliRunner().invoke(build(), [str(word) for word in arguments])
-    assert done.exit_code == code, (done.stdout, done.stderr, done.exception)
-    return done
 
 
 def action(name: str, step: str, read: str = "") -> str:
@@ -240,12 +203,12 @@ def test_a_late_answer_on_a_serial_line_is_waited_for(server: Server) -> None:
     more += action("first", "", '"holding 7"') + action("second", "", '"holding 8"')
     with server.open(more=more, timeout=1.0, by="serial") as plant:
         assert [plant.send(name) for name in ("set 7", "set 8", "first")] == ["done", "done", "7"]
-        server.program.send_signal(signal.SIGSTOP)
+        server.running.send_signal(signal.SIGSTOP)
         try:
             with pytest.raises(Late):
                 plant.send("first")
         finally:
-            threading.Timer(0.3, server.program.send_signal, (signal.SIGCONT,)).start()
+            threading.Timer(0.3, server.running.send_signal, (signal.SIGCONT,)).start()
         assert plant.send("second") == "8"
 
 

@@ -19,14 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from ascertain.cli.main import build
 from ascertain.errors import PlantFault, TaskError
 from ascertain.plant.faults import Garbled, HungUp, InDoubt, Late
 from ascertain.plant.wiring.file import read_wiring
 from ascertain.plant.wiring.plant import WiredPlant, open_wiring
 from tests.conftest import ROOT
+from tests.lamps import call
 
 mqtt = pytest.importorskip("paho.mqtt.client")
 MOSQUITTO = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
@@ -118,12 +117,6 @@ def broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Broker]:
 @pytest.fixture
 def mosquitto(tmp_path: Path) -> Iterator[Broker]:
     yield from run("mosquitto", tmp_path)
-
-
-def call(*arguments: object, code: int = 0) -> Any:
-    done = CliRunner().invoke(build(), [str(word) for word in arguments])
-    assert done.exit_code == code, (done.stdout, done.stderr, done.exception)
-    return done
 
 
 def test_a_wired_lamp_is_observed(broker: Broker) -> None:

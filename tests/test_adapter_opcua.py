@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from ascertain.cli.main import build
 from ascertain.errors import PlantFault, TaskError
 from ascertain.plant.faults import Garbled, HalfDone, HungUp, InDoubt, Late, Refused
 from ascertain.plant.wiring.file import read_wiring
 from ascertain.plant.wiring.plant import WiredPlant, open_wiring
 from tests.conftest import ROOT
-from tests.relay import Relay
+from tests.lamps import RelayedLamp, call
 
 pytest.importorskip("asyncua")
 
@@ -50,27 +44,10 @@ NOISE = {
 }
 
 
-class Server:
+class Server(RelayedLamp):
     """The lamp, running; reached through a relay, or directly."""
 
-    def __init__(self, folder: Path) -> None:
-        self.state = folder / "lamp 7.state"
-        self.state.write_text("lit")
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
-        self.start()
-        self.relay = Relay(self.port)
-
-    def start(self, state: Path | None = None) -> None:
-        command = [sys.executable, str(ROOT / "tests" / "opcua_plant.py"), str(state or self.state), str(self.port)]
-        self.program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        assert self.program.stdout is not None and int(self.program.stdout.readline()) == self.port
-
-    def kill(self) -> None:
-        self.program.kill()
-        self.program.wait()
-        assert self.program.stdout is not None
-        self.program.stdout.close()
+    program = "opcua_plant.py"
 
     def wiring(self, plant: str = "", more: str = "", timeout: float = 5.0, direct: bool = False) -> Path:
         path = self.state.with_suffix(".toml")
@@ -78,29 +55,16 @@ class Server:
         path.write_text(WIRING.format(port=port, plant=plant, more=more, timeout=timeout))
         return path
 
-    def open(self, *args: Any, **words: Any) -> contextlib.closing[WiredPlant]:
-        return contextlib.closing(open_wiring(self.wiring(*args, **words)))
-
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = Server(tmp_path_factory.mktemp("opcua"))
-    yield server
-    server.kill()
-    server.relay.close()
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayedLamp]:
+    yield from Server.serve(tmp_path_factory.mktemp("opcua"))
 
 
 @pytest.fixture
 def server(running: Server) -> Server:
-    running.state.write_text("lit")
-    running.relay.troubles.clear()
+    running.renew()
     return running
-
-
-def call(*arguments: object, code: int = 0) -> Any:
-    done = CliRunner().invoke(build(), [str(word) for word in arguments])
-    assert done.exit_code == code, (done.stdout, done.stderr, done.exception)
-    return done
 
 
 def read(node: str, **words: str) -> str:

@@ -6,16 +6,13 @@ import json
 import shutil
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from ascertain.bank.calibration_file import calibration_data, read_calibration
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import bank_shells, rank_state
 from ascertain.bank.weights import EQUAL
-from ascertain.cli.main import build
 from ascertain.errors import FileError, TaskError
 from ascertain.observer.banks import OperationBank
 from ascertain.pipeline.calibrate import calibrate_runs
@@ -24,6 +21,7 @@ from ascertain.problem.observer import pose_observer
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import read_problem
 from tests.conftest import ROOT
+from tests.lamps import call
 
 FOLDER = ROOT / "examples" / "operation"
 
@@ -49,12 +47,6 @@ def ends(problem: Path) -> list[str]:
 def write_runs(path: Path, rows: list[str], header: str = "log,end,block,group") -> Path:
     path.write_text("\n".join([header, *rows]) + "\n")
     return path
-
-
-def call(*words: object, code: int = 0) -> Any:
-    done = CliRunner().invoke(build(), [*map(str, words)])
-    assert done.exit_code == code, done.output
-    return done
 
 
 def test_blocks_are_covered_whole_and_groups_each_by_themselves(tmp_path: Path) -> None:

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import ascertain
-from ascertain.cli.main import build
 from ascertain.errors import AscertainError, PlantFault, TaskError
 from ascertain.pipeline.environment import as_environment
 from ascertain.plant.faults import Garbled, HungUp, InDoubt, Restarted
 from ascertain.plant.wiring.plant import WiredPlant, open_wiring
 from tests.conftest import ROOT
+from tests.lamps import call
 
 gymnasium = pytest.importorskip("gymnasium")
 env_checker = pytest.importorskip("gymnasium.utils.env_checker")
@@ -54,12 +53,6 @@ def wire(folder: Path, arguments: str = "", plant: str = "", timeout: float = 5.
 
 def open_lamp(*args: Any, **words: Any) -> contextlib.closing[WiredPlant]:
     return contextlib.closing(open_wiring(wire(*args, **words)))
-
-
-def call(*arguments: object, code: int = 0) -> Any:
-    done = CliRunner().invoke(build(), [str(word) for word in arguments])
-    assert done.exit_code == code, (done.stdout, done.stderr, done.exception)
-    return done
 
 
 @pytest.mark.parametrize(("lit", "label"), [("true", "lit"), ("false", "dark")])

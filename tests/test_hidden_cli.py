@@ -10,22 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from ascertain.cli.main import build
 from tests.conftest import ROOT
+from tests.lamps import call
 from tests.test_cli_observe import cut_last_record
 from tests.test_lines import serving
 
 TIGER = ROOT / "examples" / "tiger"
 WHERE = TIGER / "where.toml"
 WRONG_ONCE = ["hear-right", "hear-left", "hear-left", "hear-left", "hear-left", "hear-left", "hear-left"]
-
-
-def call(*arguments: object, code: int = 0, typed: str | None = None) -> Any:
-    done = CliRunner().invoke(build(), [*map(str, arguments)], input=typed)
-    assert done.exit_code == code, (done.output, done.stderr)
-    return done
 
 
 def answer(*arguments: object, code: int = 0, typed: str | None = None) -> dict[str, Any]:

@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from ascertain.cli.main import build
 from ascertain.errors import AscertainError, FileError
 from ascertain.model import Machine
 from ascertain.model.build import machine_from_transitions
 from ascertain.model.files import FORMATS, Format, Option, Options, Read, read_model
 from ascertain.plant import PLANTS, PlantContext, PlantKind, find_kind
 from tests.conftest import ROOT
+from tests.lamps import call
 
 LAMP = "dark press click lit\nlit press click dark\n% seen from the door\ndark look dark dark\nlit look lit lit\n"
 
@@ -58,12 +57,6 @@ def walk(tmp_path: Path) -> Iterator[Path]:
     yield tmp_path / "lamp.walk"
     for word in ("walk", "wlk"):
         FORMATS._by_word.pop(word)
-
-
-def call(*arguments: object, code: int = 0) -> Any:
-    done = CliRunner().invoke(build(), [*map(str, arguments)])
-    assert done.exit_code == code, (done.output, done.stderr)
-    return done
 
 
 def test_a_format_of_a_test_module_is_read_with_its_notes(walk: Path) -> None:

@@ -16,9 +16,7 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from ascertain.cli.main import build
 from ascertain.errors import AscertainError, FileError, PlantFault, TaskError
 from ascertain.plant import PLANTS, find_adapter, find_kind
 from ascertain.plant.faults import (
@@ -38,6 +36,7 @@ from ascertain.plant.wiring.file import WiredAction, Wiring, read_wiring
 from ascertain.plant.wiring.plant import WiredPlant, open_wiring
 from ascertain.problem.starter import write_starter
 from tests.conftest import ROOT
+from tests.lamps import call
 from tests.reference.wiring import holds, what_ran
 
 LAMP = ROOT / "examples" / "plants" / "lamp.toml"
@@ -54,12 +53,6 @@ class Bench:
 def look(action):
     return "lit" if action == "look" else "click"
 """
-
-
-def call(*arguments: object, code: int = 0) -> Any:
-    done = CliRunner().invoke(build(), [str(word) for word in arguments])
-    assert done.exit_code == code, (done.stdout, done.stderr, done.exception)
-    return done
 
 
 # ------------------------------------------------------------------------------------------------------ decoding

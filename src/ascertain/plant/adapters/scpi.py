@@ -20,12 +20,12 @@ from ascertain.plant import PlantKind
 from ascertain.plant.faults import ActionFault, Garbled, HungUp, InDoubt, Late, NotSent, Refused
 from ascertain.plant.lines import decode_line
 from ascertain.plant.wiring.adapter import (
+    LINE_STEPS,
     NUMBER,
     TEXT,
     AbstractAdapter,
     AdapterSettings,
     Step,
-    StepForm,
     Types,
     check_line,
 )
@@ -45,11 +45,7 @@ _ERROR = re.compile(r"([+-]?\d{1,6})\s*(?:,|\Z)", re.ASCII)
 class ScpiAdapter(AbstractAdapter):
     """`write` sends a command, `query` waits for the answer to it, `read` as well and changes nothing."""
 
-    steps: ClassVar[Mapping[str, StepForm]] = {
-        "write": StepForm(changes=True, gives=False),
-        "query": StepForm(changes=True, gives=True),
-        "read": StepForm(changes=False, gives=True),
-    }
+    steps = LINE_STEPS
     options: ClassVar[Mapping[str, Types]] = {
         "errors": TEXT,
         "ending": TEXT,

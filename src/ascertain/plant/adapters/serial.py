@@ -17,12 +17,12 @@ from ascertain.plant import PlantKind
 from ascertain.plant.faults import Garbled, HungUp, Late, NotSent
 from ascertain.plant.lines import decode_line
 from ascertain.plant.wiring.adapter import (
+    LINE_STEPS,
     NUMBER,
     TEXT,
     AbstractAdapter,
     AdapterSettings,
     Step,
-    StepForm,
     Types,
     check_line,
 )
@@ -37,11 +37,7 @@ PARITIES = {"none": "N", "even": "E", "odd": "O", "mark": "M", "space": "S"}
 class SerialAdapter(AbstractAdapter):
     """`write` sends a line, `query` waits for the answer to it, `read` as well and changes nothing."""
 
-    steps: ClassVar[Mapping[str, StepForm]] = {
-        "write": StepForm(changes=True, gives=False),
-        "query": StepForm(changes=True, gives=True),
-        "read": StepForm(changes=False, gives=True),
-    }
+    steps = LINE_STEPS
     options: ClassVar[Mapping[str, Types]] = {
         "baud_rate": (int,),
         "data_bits": (int,),

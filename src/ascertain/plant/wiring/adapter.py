@@ -155,6 +155,14 @@ class AbstractAdapter(ABC):
         return path.read_text(encoding="utf-8")
 
 
+LINE_STEPS: Mapping[str, StepForm] = {
+    "write": StepForm(changes=True, gives=False),
+    "query": StepForm(changes=True, gives=True),
+    "read": StepForm(changes=False, gives=True),
+}
+"""Of plants that are sent lines of text and may answer with one."""
+
+
 def check_line(step: Step) -> Step:
     """The step, whose text is sent as one line; a TaskError where it is none."""
     if not step.told.strip() or not step.told.isprintable():
