@@ -206,7 +206,7 @@ def test_silence_that_is_no_evidence_and_conformance_exclude_each_other(tmp_path
 
 def test_that_the_plant_began_in_a_hypothesis_is_not_shown_by_words_from_reset() -> None:
     class Stuck:
-        """Reads as if it had begun in state 3, whatever is done, until its first reset: it is in no state of the lock."""
+        """Reads as if it were in state 3, whatever is done, until its first reset: no state of the lock does."""
 
         def __init__(self, task: Task) -> None:
             self.plant, self.reset = SimulatedPlant(task.model, 3), False
