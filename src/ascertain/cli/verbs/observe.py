@@ -54,7 +54,11 @@ def command(
     ] = None,
     probing: Annotated[
         str | None,
-        typer.Option("--probing", metavar="NAME", help="Next action: look-ahead, planned, round-robin or separating."),
+        typer.Option(
+            "--probing",
+            metavar="NAME",
+            help="Next action: look-ahead, planned, planned-mean, round-robin or separating.",
+        ),
     ] = None,
     budget: Annotated[int | None, typer.Option("--budget", min=0, metavar="N", help="The most actions.")] = None,
     shells: Annotated[
