@@ -353,6 +353,18 @@ def test_no_output_is_written_over_an_input(tmp_path: Path) -> None:
     assert model.read_text() == before
 
 
+def test_a_question_that_no_experiment_settles_cannot_be_simulated() -> None:
+    done = run("simulate", VALVE / "serviced.toml")
+    assert (done.returncode, done.stdout) == (1, "") and "no experiment settles the question" in done.stderr
+
+
+def test_whoever_leaves_out_what_is_needed_is_told_what() -> None:
+    assert "add --runs FILE" in complaint("calibrate", VALVE / "leak.toml")
+    assert "is not a kind of sequence (adaptive-distinguishing, preset-" in complaint(
+        "sequence", "uois", SERVERS / "elm.dot"
+    )
+
+
 def test_an_output_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
     conform = ("conform", SERVERS / "cedar.dot", "--plant", "simulated:1", "--complete", "0")
     said = complaint(*conform, "--certificate", tmp_path / "none" / "x.json")  # one line: no price, so no word was run
