@@ -353,6 +353,13 @@ def test_no_output_is_written_over_an_input(tmp_path: Path) -> None:
     assert model.read_text() == before
 
 
+def test_inspect_names_the_verb_that_answers_what_is_left_open(tmp_path: Path) -> None:
+    noisy = tmp_path / "noisy.toml"
+    noisy.write_text('[model]\ntransitions = [["a", "p", "x", "a"], ["b", "p", "y", "b"]]\n[noise]\nflip = "1/9"\n')
+    assert "`ascertain solve`" in run("inspect", VALVE / "leak.toml").stdout
+    assert "`ascertain bounds`" in run("inspect", noisy).stdout  # the solver refuses noise
+
+
 def test_a_question_that_no_experiment_settles_cannot_be_simulated() -> None:
     done = run("simulate", VALVE / "serviced.toml")
     assert (done.returncode, done.stdout) == (1, "") and "no experiment settles the question" in done.stderr
