@@ -205,6 +205,28 @@ def test_silence_that_is_no_evidence_and_conformance_exclude_each_other(tmp_path
     assert "silence says that it is no evidence" in told
 
 
+def test_that_the_plant_began_in_a_hypothesis_is_not_shown_by_words_from_reset() -> None:
+    class Stuck:
+        """Reads as if it were in state 3, whatever is done, until its first reset: no state of the lock does."""
+
+        def __init__(self, task: Task) -> None:
+            self.plant, self.reset = SimulatedPlant(task.model, 3), False
+
+        def send(self, action: str) -> str:
+            self.reset = self.reset or action == "RESET"
+            return self.plant.send(action) if self.reset else SimulatedPlant(task.model, 3).send(action)
+
+    task = where(lock(4))
+    for plant in (in_state(task, 3), Stuck(task)):
+        found = observe(task, plant, conform_by="complete:0")
+        assert found.is_certified and found.conformed is not None and found.conformed.exit_code == 0
+        assert found.assumed == "if it began in one of the hypotheses"
+    whole = observe(
+        where(lock(4), label=dict.fromkeys(lock(4).states, "a lock")), in_state(task, 3), conform_by="complete:0"
+    )
+    assert whole.is_certified and whole.assumed is None
+
+
 def test_the_verb_says_what_is_shown_and_what_is_assumed() -> None:
     done = run("observe", WHICH, "--plant", "simulated:3")
     assert done.returncode == 0 and "if it is one of the models" in done.stdout

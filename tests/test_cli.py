@@ -102,6 +102,12 @@ def test_quotient_lists_classes_and_writes_the_reduced_model(tmp_path: Path) -> 
     assert "16 hypotheses in 8 classes" in run("quotient", VALVE / "leak.toml").stdout
 
 
+def test_quotient_says_where_only_their_labels_keep_two_classes_apart() -> None:
+    assert not answer("quotient", VALVE / "leak.toml")["obstructed"]
+    assert answer("quotient", VALVE / "serviced.toml")["obstructed"]
+    assert "no experiment tells class 0 from class 2," in run("quotient", VALVE / "serviced.toml").stdout
+
+
 def test_task_prints_the_canonical_form_and_its_hash() -> None:
     import hashlib
 
@@ -345,6 +351,42 @@ def test_no_output_is_written_over_an_input(tmp_path: Path) -> None:
         assert "is an input of the question" in complaint(*call)
     assert "is an input" in complaint("fingerprint", model, SERVERS / "elm.dot", "--draw", model)
     assert model.read_text() == before
+
+
+def test_inspect_names_the_verb_that_answers_what_is_left_open(tmp_path: Path) -> None:
+    noisy = tmp_path / "noisy.toml"
+    noisy.write_text('[model]\ntransitions = [["a", "p", "x", "a"], ["b", "p", "y", "b"]]\n[noise]\nflip = "1/9"\n')
+    assert "`ascertain solve`" in run("inspect", VALVE / "leak.toml").stdout
+    assert "`ascertain bounds`" in run("inspect", noisy).stdout  # the solver refuses noise
+
+
+def test_a_question_that_no_experiment_settles_cannot_be_simulated() -> None:
+    done = run("simulate", VALVE / "serviced.toml")
+    assert (done.returncode, done.stdout) == (1, "") and "no experiment settles the question" in done.stderr
+
+
+def test_whoever_leaves_out_what_is_needed_is_told_what() -> None:
+    assert "add --runs FILE" in complaint("calibrate", VALVE / "leak.toml")
+    assert "is not a kind of sequence (adaptive-distinguishing, preset-" in complaint(
+        "sequence", "uois", SERVERS / "elm.dot"
+    )
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
+    conform = ("conform", SERVERS / "cedar.dot", "--plant", "simulated:1", "--complete", "0")
+    said = complaint(*conform, "--certificate", tmp_path / "none" / "x.json")  # one line: no price, so no word was run
+    assert "none/x.json: the file cannot be written (No such file" in said
+    both = ("--certificate", tmp_path / "x.json", "--policy-out", tmp_path / "x.json")
+    assert "two outputs of this call" in complaint("solve", VALVE / "leak.toml", *both)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("place", ["", ".", "/", "y" * 300])
+def test_a_folder_or_a_name_too_long_is_no_journal_and_no_model(place: str) -> None:
+    observed = ("observe", VALVE / "leak.toml", "--plant", "simulated:1", "--journal")
+    for call in (("journal",), observed, ("learn", "--plant", "manual:", "--actions", "a", "--out")):
+        said = complaint(*call, place)
+        assert any(word in said for word in ("folder", "irectory", "not a regular file", "too long")), said
 
 
 def test_a_policy_that_asks_what_is_forbidden_is_refused(tmp_path: Path) -> None:

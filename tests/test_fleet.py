@@ -19,6 +19,7 @@ from ascertain.errors import FileError, TaskError
 from ascertain.live.risk_file import read_risk_file
 from ascertain.pipeline.fleet import Fleet, identify_fleet, observe_fleet
 from ascertain.problem.hosts import Host, read_hosts
+from ascertain.version import __version__
 from tests.conftest import ROOT
 from tests.journal_runs import memory_folder, read_records
 from tests.test_cli import complaint
@@ -62,6 +63,7 @@ def test_a_pattern_stands_for_names() -> None:
         ("name\n\n", "there are no hosts"),
         ("name\nbox\nBOX\n", "two hosts are called 'BOX'"),
         ("name\nbox\nbox\n", "two hosts are called 'box'"),
+        ("name\na\na\n", "two hosts are called 'a'"),
         ("name,x\nbox,\x07\n", "cannot be printed"),
         ('name\n"a\n', "not CSV"),
     ],
@@ -229,7 +231,9 @@ def test_nothing_is_lost_when_a_fleet_is_killed_and_resumed(servers: Path, tmp_p
     assert ended and len(ended) < 18
     done = subprocess.run([*command, "--resume"], capture_output=True, check=False)
     assert done.returncode == 4, done.stderr
-    check([json.loads(line) for line in done.stdout.splitlines()], servers)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {(line["schema"], line["version"]) for line in lines} == {("ascertain/fingerprint-host", __version__)}
+    check(lines, servers)
     for path, records in before.items():
         after = read_records(path)
         assert after[: len(records)] == records and (path not in ended or after == records)

@@ -27,7 +27,7 @@ from ascertain.model.noisy import NoisyMachine
 from ascertain.observer.controlled import ControllerSettings, start_controlled
 from ascertain.observer.records import commitment_record, hash_records
 from ascertain.observer.staged import Act
-from ascertain.pipeline.control import Control, choose_control, is_path, prove_control
+from ascertain.pipeline.control import NO_BETA, Control, choose_control, is_path, prove_control
 from ascertain.pipeline.observe import observe
 from ascertain.planning.policy_file import write_policy
 from ascertain.planning.two_sided import TwoSidedBounds
@@ -212,6 +212,12 @@ def test_without_both_risks_evidence_is_collected(risks: dict[str, Fraction]) ->
     assert choose_control(as_problem(replace(question(), **risks)), None) is None
     with pytest.raises(TaskError, match="no policy is that sure"):
         choose_control(as_problem(replace(question(), **risks)), "certified")
+
+
+def test_without_beta_no_policy_is_looked_for_and_that_is_said() -> None:
+    heard: list[str] = []
+    assert choose_control(as_problem(replace(question(), beta=Fraction(0))), None, tell=heard.append) is None
+    assert heard == [NO_BETA]
 
 
 def test_where_no_policy_is_found_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

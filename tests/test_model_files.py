@@ -272,6 +272,20 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(
     assert "cannot be written" in sentence(lambda: write_whole(tmp_path / "none" / "m.dot", b"new"))
 
 
+def test_a_pipe_or_a_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for place in (pipe, link):
+        assert "a device or a pipe" in sentence(lambda place=place: write_whole(place, b"new"))
+    assert pipe.is_fifo() and link.is_symlink()
+
+
+def test_what_cannot_be_the_name_of_a_file_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    for name in ("", ".", "/", str(tmp_path), f"{tmp_path}/{'y' * 300}", "a\0b", f"{tmp_path}/none/m"):
+        assert "cannot be" in sentence(lambda name=name: write_whole(name, b"new"))
+
+
 def test_a_noisy_machine_is_not_written_as_dot(tmp_path: Path) -> None:
     message = sentence(lambda: write_model(as_noisy(LAMP), tmp_path / "m.dot"))
     assert message.endswith("noisy models are not written as .dot; use .json")

@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 import os
+from errno import EISDIR
 from pathlib import Path
 from secrets import token_hex
 
 from ascertain.errors import FileError
+
+
+def check_place(path: str | Path) -> None:
+    """Refuse, before any work is done for it, a file that could not be written: a device would even be replaced."""
+    try:
+        target = Path(os.path.realpath(path))
+        if target.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        if target.exists() and not target.is_file():
+            raise FileError(f"{path}: this is a device or a pipe, not a file on disk; choose another place")
+        target.parent.stat()  # a folder that is not there
+    except OSError as error:
+        raise _refuse(path, error) from None
+    except ValueError as reason:
+        raise FileError(f"{str(path)!r} cannot be the name of a file ({reason}); choose another one") from None
 
 
 def write_whole(path: str | Path, data: bytes, *, only_writer: bool = False) -> None:
@@ -15,6 +31,7 @@ def write_whole(path: str | Path, data: bytes, *, only_writer: bool = False) -> 
     The only writer of a file always writes beside it under the same name, so that a crash leaves nothing behind, and
     its folder is synchronised too, so that the file outlives a power failure.
     """
+    check_place(path)
     target = Path(os.path.realpath(path))
     beside = target.with_name(f"{target.name}.part" if only_writer else f".{target.name}.{token_hex(4)}.part")
     try:
@@ -33,4 +50,8 @@ def write_whole(path: str | Path, data: bytes, *, only_writer: bool = False) -> 
             finally:
                 os.close(folder)
     except OSError as error:
-        raise FileError(f"{path}: the file cannot be written ({error.strerror}); choose another place") from None
+        raise _refuse(path, error) from None
+
+
+def _refuse(path: str | Path, error: OSError) -> FileError:
+    return FileError(f"{path}: the file cannot be written ({error.strerror}); choose another place")

@@ -84,8 +84,9 @@ def guarded(verb: Callable[..., None]) -> Callable[..., None]:
         except KeyboardInterrupt:
             raise _end("interrupted", 130) from None
         except OSError as reason:
-            # Files are read and written with errors of their own, so this is standard output.
-            raise _end(f"the answer cannot be written: {reason.strerror}", 2) from None
+            # Files are read and written with errors of their own: this is standard output, or a name that no file has.
+            where = "the answer cannot be written" if reason.filename is None else str(reason.filename)
+            raise _end(f"{where}: {reason.strerror}", 2) from None
         except typer.Exit:
             raise
         except Exception as fault:

@@ -52,6 +52,8 @@ class RecordStore:
 
     def __init__(self, path: Path, noun: str = "journal", *, wait: float = 0.0, read_only: bool = False) -> None:
         self.path, self._noun, self._place, self._holds = path, noun, os.path.abspath(path), False
+        if not path.name:
+            raise FileError(f"{str(path)!r} is a folder; a {noun} was expected")
         for part in (path, _log_of(path)):
             if part.exists() and not part.is_file():
                 raise FileError(f"{part}: this is not a regular file; a {noun} was expected")

@@ -37,6 +37,7 @@ from ascertain.policy.verdict import Abstained, Certified, NoneOfThese
 from ascertain.problem.conformance import as_conformable, check_answers, find_reset, pose_conformance
 from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import read_any_problem
+from ascertain.quotients.refinement import refine
 from ascertain.rational import rational_field
 from ascertain.task.canonical import fraction_text, task_hash
 from ascertain.task.hypotheses import starts_explaining
@@ -81,6 +82,19 @@ class Conformed(Shown):
     def statement(self) -> str | None:
         """What is known now, with what confidence and about what; None without a conforming run."""
         return self.plan.statement if isinstance(self.verdict, Certified) else None
+
+    @property
+    def names_label(self) -> bool:
+        """Whether what a reset leads to tells this label from all others, wherever the plant began.
+
+        That tells which machine it is; in which of its states it began, or has ended, words from reset do not show.
+        """
+        task, home = self.task, self.reset
+        block = refine(task.model.on_actions([a for a in task.actions if a != home])).block
+        starts = block[task.model.successor[task.state, home]]
+        same = task.label == task.label[self.hypothesis]
+        alone = set(starts[same].tolist()).isdisjoint(starts[~same].tolist())
+        return alone and (task.about == "start" or bool(same.all()))
 
     @property
     def price(self) -> str:

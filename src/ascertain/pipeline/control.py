@@ -40,6 +40,10 @@ PLAN_TIME = 10.0
 """Seconds for finding it: a person waits that long without wondering, and most small questions are done by then."""
 MAX_HYPOTHESES = 12
 """With more a search in that time seldom finds anything, so that by default none is made."""
+NO_BETA = (
+    "beta is 0: actions are chosen one by one; with [risk] beta a policy that keeps to both risks is looked for first"
+)
+"""Said where a policy would do and nobody has said how often there may be no answer."""
 
 
 @final
@@ -104,6 +108,9 @@ def choose_control(
         return found
     if policy is not None or decided or not _is_suitable(problem):
         return None
+    if not problem.question.beta:
+        tell(NO_BETA)
+        return None
     found = _find(problem, listed(cast("Task", problem.question)), budget, seconds, tell)
     if found is None:
         tell(f"no certified policy was found in {seconds:g} s; collecting evidence instead")
@@ -138,12 +145,12 @@ def _at_alpha(problem: Problem, alpha: Fraction) -> Problem:
 
 
 def _is_suitable(problem: Problem) -> bool:
-    """Whether a policy is looked for by default: noise, both risks, few hypotheses, nothing said about observing."""
+    """Whether a policy would do by default: noise, a risk, few hypotheses, nothing said about observing."""
     question = problem.question
     small = question.model.listed is not None and question.num_hypotheses <= MAX_HYPOTHESES
     noisy = question.model.is_noisy and question.model.has_certain_transitions
     said = problem.bounds_flips or problem.operation is not None or problem.observe != ObserveSection()
-    return small and noisy and not said and question.alpha > 0 and question.beta > 0
+    return small and noisy and not said and question.alpha > 0
 
 
 def _find(

@@ -17,7 +17,7 @@ from ascertain.certificate.write import write_certificate
 from ascertain.drawing.shown import Shown
 from ascertain.errors import FileError, TaskError, find_name
 from ascertain.model import Model
-from ascertain.model.files import read_listed
+from ascertain.model.files import AnyModel, list_model, read_listed
 from ascertain.model.files.fuzzer_folder import read_folder
 from ascertain.observer.witness import LOST
 from ascertain.pipeline.certify import certify
@@ -34,7 +34,7 @@ from ascertain.task.log import read_log, read_rows
 from ascertain.task.task import Task
 from ascertain.writing import write_whole
 
-Machines: TypeAlias = Mapping[str, Model] | Sequence[str | Path]
+Machines: TypeAlias = Mapping[str, AnyModel] | Sequence[str | Path]
 """Machines by name, or the files that they are read from and named after; a folder stands for the models in it, in the
 layout of protocol-state-fuzzer."""
 Weights: TypeAlias = Mapping[str, Number] | str | Path
@@ -175,7 +175,7 @@ def pose_machines(
 ) -> Task:
     """The task of naming the machine up to those that nobody can tell apart."""
     price = None if reset_cost is None else rational_field(reset_cost, "--reset-cost", TaskError)
-    known = machines if isinstance(machines, Mapping) else _read(machines)
+    known = {n: list_model(m, n) for n, m in machines.items()} if isinstance(machines, Mapping) else _read(machines)
     return pose_fingerprint(known, reset_cost=price, actions=actions, cost=cost)
 
 

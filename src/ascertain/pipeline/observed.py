@@ -21,6 +21,9 @@ from ascertain.task.canonical import fraction_text
 IF_ONE = "if it is one of the models"
 """What stands beside an answer that nothing has checked."""
 
+IF_BEGAN = "if it began in one of the hypotheses"
+"""What stands beside an answer about the state, where conformance has checked the machine from its reset on."""
+
 
 @final
 @dataclass(frozen=True)
@@ -74,8 +77,12 @@ class Observed(Shown):
 
     @property
     def assumed(self) -> str | None:
-        """What an answer rests on and nothing has checked; None where conformance says more, or nothing is answered."""
-        return IF_ONE if self.conformed is None and self.is_certified else None
+        """What an answer rests on and nothing has checked; None where conformance shows it, or nothing is answered."""
+        if not self.is_certified:
+            return None
+        if self.conformed is None:
+            return IF_ONE
+        return None if self.conformed.names_label else IF_BEGAN
 
     @property
     def exit_code(self) -> int:

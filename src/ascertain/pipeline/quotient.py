@@ -38,6 +38,14 @@ class Reduced:
         labels = [reduced.labels[int(k)] for k in reduced.label]
         return list(zip(labels, self.quotient.class_names, strict=True))
 
+    @property
+    def obstructed(self) -> tuple[int, int] | None:
+        """Two classes of hypotheses, of different labels, that no experiment tells apart; None where there are none."""
+        for one, others in self.quotient.obstructed():
+            first, second = sorted(int(h) for h in (others[:2] if one is None else (one, others[0])))
+            return first, second
+        return None
+
     def facts(self) -> dict[str, Any]:
         """The result as plain data, which is what `quotient --json` prints; words are listed unless they are many."""
         quotient, task = self.quotient, self.quotient.task
@@ -49,6 +57,7 @@ class Reduced:
             "state_classes": quotient.num_classes,
             "hypotheses": task.num_hypotheses,
             "classes": [{"label": label, "members": members} for label, members in self.classes],
+            "obstructed": self.obstructed is not None,
             "block": quotient.block.tolist(),
             "separating": [{"pair": list(pair), "word": word} for pair, word in quotient.named_words()]
             if few

@@ -345,6 +345,8 @@ def _assumptions(story: RunStory) -> tuple[tuple[Cell, ...], ...]:
     found = [("The plant is one of the hypotheses, and moves and reads as the model says", "nothing is guaranteed")]
     if story.conformed is not None and story.conformed.statement is not None:
         found = [("The plant is deterministic, and a reset leads it to one state", "conformance shows nothing")]
+        if not story.conformed.names_label:
+            found.append(("The plant began in one of the hypotheses", "the answer may be wrong"))
     if settings.model.is_noisy:
         found.append(
             (

@@ -68,7 +68,7 @@ def find_sequence(
     """
     kinds = get_args(SequenceKind)
     most = MOST_NODES if max_nodes is None else max_nodes
-    wanted: SequenceKind = kinds[find_name(kind, kinds, "KIND", "a kind of sequence", TaskError)]
+    wanted: SequenceKind = kinds[find_name(kind, kinds, "KIND", f"a kind of sequence ({', '.join(kinds)})", TaskError)]
     task = _pose(question, actions, cost)
     if not task.model.is_exact:
         raise TaskError(f"{wanted}: sequences are for machines without noise, and this one has noise; see bounds")

@@ -28,6 +28,7 @@ from ascertain.policy.policy import AbstractPolicy
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.problem.problem import Problem, as_problem
 from ascertain.report.page import check_page, write_page
+from ascertain.search.solution import Unsolvable
 from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
 
@@ -35,6 +36,16 @@ MAX_WALKS = 1000
 """Hypotheses that are walked when none is named: more would fill the screen for minutes."""
 MAX_RUNS = 10**7
 """Some hours of runs; whoever asks for more has made a typing mistake."""
+
+
+@final
+class NoPolicyError(TaskError):
+    """A question without a policy that could be simulated: none can be (exit code 1), or none was found (3)."""
+
+    def __init__(self, where: str, is_proved: bool) -> None:
+        reason = "no experiment settles the question" if is_proved else "no policy was found that settles the question"
+        super().__init__(f"{where}: {reason}, so there is nothing to simulate; `ascertain inspect` says more")
+        self.exit_code = 1 if is_proved else 3
 
 
 @final
@@ -214,7 +225,12 @@ def _weigh(problem: Problem, question: Task | PlantTask) -> tuple[Fraction, ...]
 def _find_policy(task: Task | PlantTask, where: str) -> Controller:
     """The best policy that is known for a task."""
     check_risks(task, "in [risk] {name} of the problem file")
-    found = bound(task).policy if task.model.is_noisy else settle(cast("Task", task), prove="never").policy
+    if task.model.is_noisy:
+        bounds = bound(task)
+        found, is_proved = bounds.policy, bounds.obstruction is not None
+    else:
+        settled = settle(cast("Task", task), prove="never")
+        found, is_proved = settled.policy, isinstance(settled.solution, Unsolvable)
     if found is None:
-        raise TaskError(f"{where}: no policy is found that settles the question, so there is nothing to simulate")
+        raise NoPolicyError(where, is_proved)
     return export_policy(task, found)

@@ -67,14 +67,14 @@ def read_hosts(source: str | Path) -> tuple[Host, ...]:
     hosts = _expand(str(source)) if not Path(source).exists() and _RANGE.search(str(source)) else _read(Path(source))
     if not hosts:
         raise FileError(f"{source}: there are no hosts; a row each is needed")
-    seen: dict[str, str] = {}
+    if len(hosts) > MAX_HOSTS:
+        raise FileError(f"{source}: more than {MAX_HOSTS} hosts")
+    seen = set[str]()
     for host in hosts:
         # Journals are named after hosts, and some disks do not tell capitals apart.
-        other = seen.setdefault(host.name.casefold(), host.name)
-        if len(seen) > MAX_HOSTS:
-            raise FileError(f"{source}: more than {MAX_HOSTS} hosts")
-        if other is not host.name:
+        if host.name.casefold() in seen:
             raise FileError(f"{source}: two hosts are called {host.name!r}; names must differ")
+        seen.add(host.name.casefold())
     return hosts
 
 

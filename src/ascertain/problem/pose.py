@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ascertain.errors import TaskError, find_name
-from ascertain.model.abstract import AbstractDeterministic, AbstractModel
+from ascertain.model.abstract import AbstractModel
 from ascertain.model.build import M, complete, forbid_entering, restrict, with_reset
 from ascertain.model.network import BooleanNetwork
 from ascertain.model.noisy import with_bound, with_flip, with_losses
@@ -51,7 +51,7 @@ class Log:
 
 
 def pose(
-    model: AbstractDeterministic | BooleanNetwork,
+    model: AbstractModel | BooleanNetwork,
     *,
     hypotheses: StateChoice | Pattern | Log = "all",
     label: LabelSpec = "state",
@@ -79,14 +79,14 @@ def pose(
     enumerated, if it is small enough; its flip is its own. So is a Boolean network, which is read without noise.
     Numbers are exact: integers, Fractions, or texts such as "1/50"; floats are refused.
     """
-    if not getattr(model, "has_certain_transitions", True):
+    plant = model.as_model().deterministic
+    if plant is None:
         raise TaskError("a question about a hidden model is posed with pose_hidden; where its actions lead is random")
     if about not in ("start", "current"):
         raise TaskError(f'about: {about!r} is not understood; write "start" or "current"')
     if isinstance(never, str):
         raise TaskError("safety: never must be a list of states, not one text")
     named = model if model.bits else None
-    plant = model.as_model()
     added, bound = rational_field(flip, "flip", TaskError), rational_field(at_most, "at_most", TaskError)
     if (added or bound) and not plant.is_exact:
         word = "flip" if added else "at_most"

@@ -14,8 +14,12 @@ SCHEMA_VERSION = 1
 
 def answer_text(verb: str, data: Mapping[str, Any]) -> str:
     """What `ascertain VERB --json` prints."""
-    head = {"schema": f"ascertain/{verb}", "schema_version": SCHEMA_VERSION, "version": __version__}
-    return escape_json(json.dumps({**head, **data}, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+    return escape_json(json.dumps({**head_of(verb), **data}, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+
+
+def head_of(verb: str) -> dict[str, str | int]:
+    """What every object that is printed begins with."""
+    return {"schema": f"ascertain/{verb}", "schema_version": SCHEMA_VERSION, "version": __version__}
 
 
 def escape_json(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ascertain.cli.verbs.calibrate import say_shells
+from ascertain.errors import FileError
 from ascertain_paper.verbs import need_paper
 
 if TYPE_CHECKING:
@@ -41,7 +42,10 @@ def command(
     from ascertain_paper.testbed.testbed import make_testbed
 
     refuse_overwriting([out], [Path(settings)])
-    testbed = make_testbed(find_settings(settings))
+    try:
+        testbed = make_testbed(find_settings(settings))
+    except FileError as reason:
+        raise FileError(f"{reason}; for a problem of your own add --runs FILE") from None
     announce_compilation()
     if workers > 1:
         use_compiled_kernels()

@@ -12,7 +12,7 @@ import typer
 from ascertain.cli.show.output import note, print_line, print_table
 from ascertain.cli.show.progress import counting
 from ascertain.errors import TaskError
-from ascertain.report.answers import SCHEMA_VERSION
+from ascertain.report.answers import head_of
 
 if TYPE_CHECKING:
     from ascertain.pipeline.fleet import Fleet
@@ -34,7 +34,7 @@ def end_fleet(
     with counting("hosts") as progress:
         found = road(*what, **{k: v for k, v in words.items() if v is not None}, note=note, progress=progress)
     if as_json:
-        head = {"schema": f"ascertain/{verb}-host", "schema_version": SCHEMA_VERSION}
+        head = head_of(f"{verb}-host")
         for run in found.runs:
             sys.stdout.write(json.dumps({**head, **run.line()}, allow_nan=False) + "\n")
     else:

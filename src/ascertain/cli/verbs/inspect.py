@@ -59,14 +59,15 @@ def _print(file: Path, inspected: Inspected) -> None:
         finest = "The finest question" if facts["about"] == "start" else "A question"
         print_line(f"{finest} that is not obstructed has the labels: {shorten(names)}.")
     elif inspected.quotient is not None:
-        rest = (
-            "whether its readings suffice for the stated risk, only a run can say (observe)"
-            if facts["kind"] == "hidden"
-            else "whether an experiment settles them all is for the solver to say"
-        )
+        rest = _NEXT.get(facts["kind"], "what an answer costs at a stated risk is for `ascertain bounds` to say")
         print_line(f"No two hypotheses with different labels are obstructed; {rest}.")
 
 
+_NEXT = {
+    "hidden": "whether its readings suffice for the stated risk, only a run can say (observe)",
+    "machine": "whether an experiment settles them all is for `ascertain solve` to say",
+}
+"""What is still open where nothing is obstructed, by the kind of the model; other kinds have noise."""
 _APART = {"obstruction", "notes", "first_missing", "first_stuck"}
 """What is told below the table."""
 

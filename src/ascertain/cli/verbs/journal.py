@@ -28,7 +28,7 @@ def command(
     from ascertain.cli.show.problems import refuse_overwriting
     from ascertain.pipeline.journal import read_journal
 
-    refuse_overwriting([csv], [journal, journal.with_name(f"{journal.name}.head")])
+    refuse_overwriting([csv], [journal, Path(f"{journal}.head")])
     found = read_journal(journal)
     if csv is not None:
         found.write_csv(csv)

@@ -70,7 +70,9 @@ def command(
     from ascertain.cli.show.progress import waiting
     from ascertain.pipeline.certify import certificate_files
     from ascertain.pipeline.learn import learn
+    from ascertain.writing import check_place
 
+    check_place(out)
     keep = out.with_suffix(".cache") if cache is None else cache
     refuse_overwriting([out, *certificate_files(out.with_suffix(".json"))], [keep])
     with waiting("learning") as tell:

@@ -54,7 +54,11 @@ def command(
     ] = None,
     probing: Annotated[
         str | None,
-        typer.Option("--probing", metavar="NAME", help="Next action: look-ahead, planned, round-robin or separating."),
+        typer.Option(
+            "--probing",
+            metavar="NAME",
+            help="Next action: look-ahead, planned, planned-mean, round-robin or separating.",
+        ),
     ] = None,
     budget: Annotated[int | None, typer.Option("--budget", min=0, metavar="N", help="The most actions.")] = None,
     shells: Annotated[
@@ -130,10 +134,7 @@ def command(
         raise TaskError("--parallel is for many plants at once; name them with --hosts")
     taken = [*posed.sources, *([Path(told)] if kind is not None and kind.reads_file else [])]
     files = (journal, *certificate_files(certificate)) if hosts is None else ()
-    for output in (*files, risk_file, report):
-        if output is not None:
-            refuse_overwriting([output], taken)
-            taken.append(output)
+    refuse_overwriting([*files, risk_file, report], taken)
     by_person = kind is not None and kind.asks_person
     if by_person:
         asking.offer_completion(posed.question.model.readings)

@@ -54,3 +54,7 @@ def _print(problem: Path, found: Reduced) -> None:
     else:
         spanned = f"word probabilities span {found.dimension} dimensions"
         print_line(f"{states} hidden model in {quotient.num_classes} classes; {spanned}.")
+    if found.obstructed is not None:
+        first, second = found.obstructed
+        apart = f"no experiment tells class {first} from class {second}, and their labels differ"
+        print_line(f"Obstructed: {apart}; `ascertain inspect` says more.")
