@@ -575,6 +575,12 @@ def test_a_record_nested_without_end_are_malformed() -> None:
         reading.canonical_bytes(value, "a record")
 
 
+def test_only_a_certified_answer_is_an_answer() -> None:
+    claim = claim_of(NOMINAL)
+    claim["records"][-1]["verdict"] = "none of these"
+    assert check(*texts_of(NOMINAL.question, rechained(claim))).reason.startswith("the run did not end with an answer")
+
+
 def test_a_commitment_may_name_no_bank() -> None:
     claim = claim_of(NOMINAL)
     claim["records"][0]["bank"] = None

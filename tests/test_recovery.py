@@ -318,6 +318,7 @@ def test_the_checker_refuses_records_that_go_on_in_another_way(tmp_path: Path) -
     cases: list[tuple[list[dict[str, Any]], str]] = [
         ([*records[:9], *records[10:]], "do not begin with their only commitment"),
         ([*records[:8], *records[9:]], "name the plant where it has not failed"),
+        ([*records[:2], *records[8:10], *records[2:]], "is not a reset"),
         ([{**r, "cause": "deadline"} if i == 8 else r for i, r in enumerate(records)], "is not certified"),
         ([{**r, "time": "noon"} if i == 8 else r for i, r in enumerate(records)], "a time such as"),
         ([{k: v for k, v in r.items() if k != "time"} if i == 8 else r for i, r in enumerate(records)], "has a time"),
@@ -331,7 +332,12 @@ def test_the_checker_refuses_records_that_go_on_in_another_way(tmp_path: Path) -
         ([{**r, "reason": 7} if i == 8 else r for i, r in enumerate(records)], "a string is needed"),
         ([*records[:-1], {k: v for k, v in records[-1].items() if k != "time"}], "has a time"),
         ([*records[:11], {**records[10], "action": other}, *records[11:]], "leave open what came of an action"),
-        ([{**r, "cause": "plant"} if i == len(records) - 1 else r for i, r in enumerate(records)], "has no cause"),
+        (
+            [{**r, "actions": [7] * len(r["actions"])} if i == 9 else r for i, r in enumerate(records)],
+            "a string is needed",
+        ),
+        ([*records[:-1], {**records[-1], "cause": "plant"}], "has no cause"),
+        ([*records[:-1], {**records[-1], "ran": True}], "has no cause"),
     ]
     for changed, complaint in cases:
         assert complaint in judge(task, certificate, changed), complaint
@@ -363,7 +369,8 @@ def test_the_checker_follows_records_of_two_faults_and_an_action_in_doubt(tmp_pa
     claim = certificate["claims"][0]
     records: list[dict[str, Any]] = claim["records"]
     doubt = {"record": "doubt", "action": records[7]["action"]}
-    assert judge(task, certificate, [*records[:8], doubt, *records[8:]]) == "VERIFIED"  # nor is a doubt a step
+    assert judge(task, certificate, [*records[:8], doubt, *records[8:]]) == "VERIFIED"  # such a doubt is no step
+    assert judge(task, certificate, [*records[:8], {**records[8], "ran": True}, *records[9:]]) == "VERIFIED"
     elsewhere = {"identity": "unit 9", "address": "shelf", "time": "2026-11-19T05:00:00+00:00"}
     fault = [records[8], {**records[9], **elsewhere}]
     twice = [*records[:12], *fault, *records[10:]]
