@@ -2,7 +2,7 @@
 
     Claim: all that the theorems below are about. *)
 
-From Ascertain Require Import Sums Tasks Leaves Lower LowerExpected Achieves Shares Obstruction WithinRisk Prices Conforms Sampled NoneOfThese
+From Ascertain Require Import Sums Tasks Leaves Lower LowerExpected Achieves Shares Obstruction WithinRisk Prices Conforms Sampled NoneOfThese Openings
   Evidence EvidenceModels LowerCheckerProof LowerExpectedChecker.
 
 Print Assumptions Sums.domination.
@@ -41,6 +41,10 @@ Print Assumptions Sampled.sampled_conformance.
 Print Assumptions NoneOfThese.none_of_these.
 Print Assumptions NoneOfThese.who_is_left_can_be_true.
 Print Assumptions NoneOfThese.no_hypothesis_reads_that.
+Print Assumptions Openings.begins_with_a_leaf.
+Print Assumptions Openings.openings_bound_the_cost.
+Print Assumptions Openings.leaves_bound_priced_sums.
+Print Assumptions Openings.leaves_bound_the_cost.
 Print Assumptions Evidence.mean_at_stopping.
 Print Assumptions Evidence.ville.
 Print Assumptions Evidence.evidence_is_a_supermartingale.
