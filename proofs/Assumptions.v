@@ -2,7 +2,7 @@
 
     Claim: all that the theorems below are about. *)
 
-From Ascertain Require Import Sums Tasks Leaves Lower LowerExpected Achieves Shares Obstruction WithinRisk Prices Conforms Sampled NoneOfThese Openings
+From Ascertain Require Import Sums Tasks Leaves Lower LowerExpected Achieves Shares Obstruction WithinRisk Prices Conforms Sampled NoneOfThese Openings Coarsest
   Evidence EvidenceModels LowerCheckerProof LowerExpectedChecker.
 
 Print Assumptions Sums.domination.
@@ -45,6 +45,8 @@ Print Assumptions Openings.begins_with_a_leaf.
 Print Assumptions Openings.openings_bound_the_cost.
 Print Assumptions Openings.leaves_bound_priced_sums.
 Print Assumptions Openings.leaves_bound_the_cost.
+Print Assumptions Coarsest.coarsest.
+Print Assumptions Coarsest.classes_are_stable.
 Print Assumptions Evidence.mean_at_stopping.
 Print Assumptions Evidence.ville.
 Print Assumptions Evidence.evidence_is_a_supermartingale.
