@@ -32,7 +32,18 @@ from ascertain_check.verdicts import Malformed
 from tests.by_hand import build, identify
 from tests.reference import hidden_cases, run_checker
 from tests.reference.models import as_noisy
-from tests.reference.run_cases import DOUBT, EAGER, FALLBACK, NOMINAL, PLANT, QUESTION, THRICE, corpus, sound_runs
+from tests.reference.run_cases import (
+    DOUBT,
+    EAGER,
+    FALLBACK,
+    NOMINAL,
+    PLANT,
+    QUESTION,
+    REUSE,
+    THRICE,
+    corpus,
+    sound_runs,
+)
 from tests.reference.run_claims import Case, claim_of, hypotheses_of, is_earned, label_now, rechained, texts_of
 
 HALF, ONE = Fraction(1, 2), Fraction(1)
@@ -438,8 +449,8 @@ ALL_STATES = replace(EAGER, bank=None, committed="hypotheses")
         (replace(FALLBACK, bank=None, committed="hypotheses"), "VERIFIED"),
         (replace(ALL_STATES, committed="by hand"), "REFUTED"),
         (replace(ALL_STATES, committed=None), "REFUTED"),
-        (replace(ALL_STATES, policy="reuse"), "REFUTED"),
-        (replace(ALL_STATES, policy="reuse", committed="by hand"), "REFUTED"),
+        (replace(REUSE, bank=None, committed="hypotheses"), "REFUTED"),
+        (replace(REUSE, bank=None), "REFUTED"),
         (replace(ALL_STATES, question=replace(QUESTION, states=(1, 2))), "MALFORMED"),
         (replace(SOUND["noisy-nominal"], policy="eager", switched=0, bank=None, committed="hypotheses"), "MALFORMED"),
         (replace(SOUND["machine-nominal"], policy="eager", switched=0, bank=None), "REFUTED"),
