@@ -461,6 +461,21 @@ def test_a_bank_of_all_states_is_for_plants_of_which_every_state_is_a_hypothesis
     assert is_earned(case) == (word == "VERIFIED")
 
 
+def test_a_bank_is_compiled_part_by_part_where_the_policy_is_incremental() -> None:
+    for policy, word in (("incremental", "VERIFIED"), ("reuse", "REFUTED")):
+        claim = claim_of(replace(REUSE, policy=policy))
+        records = claim["records"]
+        at = [record["record"] for record in records].index("stage")
+        part, whole = records[at] | {"bank_sha256": "0" * 64}, records[at] | {"after": records[at]["after"] + 1}
+        step = records[at + 1 : at + 3]
+        for parts, expected in (((part, whole), word), ((whole | {"after": part["after"]}, part), "REFUTED")):
+            last = parts[1] | {"after": whole["after"]}
+            told = [*records[:at], parts[0], *step, last, *records[at + 3 :]]
+            task, certificate = texts_of(REUSE.question, rechained(claim | {"records": told}))
+            assert check(task, certificate).word == expected
+            assert run_checker.holds(json.loads(task), json.loads(certificate)["claims"][0]) == (expected == "VERIFIED")
+
+
 def test_the_moves_of_every_hypothesis_and_candidate_are_counted() -> None:
     steps = [evidence.Step(0, 0, True)] * 3
     doubted = [*steps[:2], evidence.Step(0, None, False)]

@@ -327,6 +327,7 @@ def test_the_checker_refuses_records_that_go_on_in_another_way(tmp_path: Path) -
         ([{**r, "actions": ["one"]} if i == 9 else r for i, r in enumerate(records)], "a list of length"),
         ([*records[:10], records[-1]], "without a reset"),
         ([{**r, "identity": 7} if i == 1 else r for i, r in enumerate(records)], "a string is needed"),
+        ([{**r, "address": 7} if i == 9 else r for i, r in enumerate(records)], "a string is needed"),
         ([{**r, "time": "noon"} if i == 1 else r for i, r in enumerate(records)], "a time such as"),
         ([{**r, "label": "cedar"} if i == 8 else r for i, r in enumerate(records)], "is not certified"),
         ([{**r, "reason": 7} if i == 8 else r for i, r in enumerate(records)], "a string is needed"),

@@ -50,13 +50,13 @@ class Case:
 
     @property
     def shares(self) -> dict[str, Fraction]:
-        if self.policy in ("eager", "reuse"):
+        if self.policy in ("eager", "reuse", "incremental"):
             return {"fallback" if self.policy == "eager" else "mixture": self.alpha}
         return {"nominal": self.alpha * self.nominal_share, "fallback": self.alpha * (1 - self.nominal_share)}
 
     @property
     def share(self) -> str:
-        if self.policy in ("eager", "reuse"):
+        if self.policy in ("eager", "reuse", "incremental"):
             return next(iter(self.shares))
         return "nominal" if self.switched is None else "fallback"
 
