@@ -71,7 +71,7 @@ TESTS = {
     **dict.fromkeys(("evidence.py", "listed_world.py", "plant_task.py", "plant_world.py"), (*RUNS, *WORK)),
     **dict.fromkeys(("run.py", "turns.py", "fault_reset.py"), (*RUNS, "tests/test_recovery.py")),
     "switching.py": ("tests/test_check_switching.py", *RUNS, "tests/test_hidden_certificate.py", *WORK),
-    **dict.fromkeys(("work.py", "rational.py"), WORK),
+    **dict.fromkeys(("work.py", "rational.py"), (RUNS[0], *WORK)),
     **dict.fromkeys(("bit_tests.py", "forms.py"), ("tests/test_bit_tests.py",)),
     "required.py": ("tests/test_check_required.py",),
     **dict.fromkeys(("encounters.py", "information.py", "logarithm.py", "program.py"), BOUNDS),

@@ -25,7 +25,7 @@ from ascertain.task.plant_task import BitsRule, ExpressionRule, LabelRule, Nomin
 from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
-from ascertain_check import chain, check, evidence, plant_task, plant_world, reading, switching, trust, work
+from ascertain_check import chain, check, evidence, plant_task, plant_world, rational, reading, switching, trust, work
 from ascertain_check.__main__ import main
 from ascertain_check.claims import CLAIMS
 from ascertain_check.verdicts import Malformed
@@ -570,6 +570,7 @@ def test_the_limits_are_those_of_the_format() -> None:
     assert (plant_world.MAX_BITS, chain.MAX_BUDGET) == (26, 10**18)
     assert (plant_task.MAX_BITS, plant_task.MAX_PROGRAM, plant_task.MAX_STACK) == (64, 10_000, 256)
     assert work.default_budget(1000) == 20_000_000 + 15 * 1000
+    assert (work.KEEP, work.BYTES_PER_STEP, rational.OPERATION) == (20, 15, 11)
     assert switching.SIXTEENTHS == (1, 2, 4, 8, 16)
 
 
