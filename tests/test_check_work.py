@@ -128,6 +128,8 @@ def test_a_budget_may_be_spent_to_its_last_step_and_is_counted_from_nothing() ->
             spend(1)
         with pytest.raises(Undecided, match="0 MB of memory"):
             hold(7 * BYTES_PER_STEP + 1)
+        with pytest.raises(Undecided, match="5 MB of memory"):
+            hold(5 << 20)
     with limit(None) as meter:
         hold(10**18)
         spend(10**9)
