@@ -2,7 +2,7 @@
 
     Claim: all that the theorems below are about. *)
 
-From Ascertain Require Import Sums Tasks Leaves Lower LowerExpected Achieves Shares Obstruction WithinRisk Prices Conforms
+From Ascertain Require Import Sums Tasks Leaves Lower LowerExpected Achieves Shares Obstruction WithinRisk Prices Conforms Sampled NoneOfThese Openings Coarsest
   Evidence EvidenceModels LowerCheckerProof LowerExpectedChecker.
 
 Print Assumptions Sums.domination.
@@ -36,6 +36,17 @@ Print Assumptions Prices.prices_bound_the_cost.
 Print Assumptions Conforms.conformance.
 Print Assumptions Conforms.few_states_are_in_the_domain.
 Print Assumptions Conforms.conformance_by_size.
+Print Assumptions Sampled.all_agree.
+Print Assumptions Sampled.sampled_conformance.
+Print Assumptions NoneOfThese.none_of_these.
+Print Assumptions NoneOfThese.who_is_left_can_be_true.
+Print Assumptions NoneOfThese.no_hypothesis_reads_that.
+Print Assumptions Openings.begins_with_a_leaf.
+Print Assumptions Openings.openings_bound_the_cost.
+Print Assumptions Openings.leaves_bound_priced_sums.
+Print Assumptions Openings.leaves_bound_the_cost.
+Print Assumptions Coarsest.coarsest.
+Print Assumptions Coarsest.classes_are_stable.
 Print Assumptions Evidence.mean_at_stopping.
 Print Assumptions Evidence.ville.
 Print Assumptions Evidence.evidence_is_a_supermartingale.

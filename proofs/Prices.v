@@ -263,6 +263,31 @@ Proof.
   - destruct Hk as [Hq [Hh Ht]]. rewrite (IHh R j c Hh Hin), (IHt R j c Ht Hin). ring.
 Qed.
 
+(** Whoever keeps to the risks at cost C has a priced sum of at most that much, so that a priced sum of at least P bounds C. *)
+Lemma cost_from_prices : forall X R P alpha beta C claimed, not_negative X -> may_be_true X R -> 0 < mass X ->
+  mass X * claimed <= P - alpha * sum (fun m => snd m * A (fst (fst m))) X - beta * abstaining X ->
+  forall o, keeps_to M o R ->
+  (forall m, In m R -> chance M is_wrong o (fst m) (snd m) <= alpha /\ chance M is_none o (fst m) (snd m) <= beta /\
+                       expected o (snd m) <= C) ->
+  P <= priced_sum o X -> claimed <= C.
+Proof.
+  intros X R P alpha beta C claimed HX HR Hmass Hclaim o Hk Hrisk G.
+  assert (G4 : priced_sum o X <= C * mass X + alpha * sum (fun m => snd m * A (fst (fst m))) X + beta * abstaining X).
+  { unfold priced_sum, mass, abstaining. rewrite <- !sum_scale, <- !sum_plus. apply sum_le. intros [[j c] x] Hin. simpl.
+    rewrite (priced_in_parts o R j c Hk (HR _ _ _ Hin)). destruct (Hrisk _ (HR _ _ _ Hin)) as [H1 [H2 H3]]. simpl in *.
+    destruct (prices_are_not_negative j) as [Hw [HA HB]]. specialize (HX _ Hin). simpl in HX.
+    assert (F1 : w j * expected o c <= w j * C) by (rewrite !(Qmult_comm (w j)); apply Qmult_le_compat_r; assumption).
+    assert (F2 : A j * chance M is_wrong o (label_at j c) c <= A j * alpha)
+      by (rewrite !(Qmult_comm (A j)); apply Qmult_le_compat_r; assumption).
+    assert (F3 : B j * chance M is_none o (label_at j c) c <= B j * beta)
+      by (rewrite !(Qmult_comm (B j)); apply Qmult_le_compat_r; assumption).
+    setoid_replace (C * (x * w j) + alpha * (x * A j) + beta * (x * B j)) with (x * (w j * C + A j * alpha + B j * beta)) by ring.
+    rewrite !(Qmult_comm x). apply Qmult_le_compat_r; [lra|assumption]. }
+  assert (G5 : mass X * claimed <= mass X * C) by lra.
+  destruct (Qlt_le_dec C claimed) as [L|L]; [|assumption]. exfalso.
+  assert (mass X * C < mass X * claimed) by (rewrite !(Qmult_comm (mass X)); apply Qmult_lt_compat_r; assumption). lra.
+Qed.
+
 (** The claim: X are the hypotheses that count, with their classes of prices and how often they count; P is what the row that
     is named is worth there, or one step where none is. *)
 Theorem prices_bound_the_cost : forall rows X R P alpha beta C claimed,
@@ -284,19 +309,6 @@ Proof.
     destruct Hl as [Hl [Hin _]]. rewrite !(Qmult_comm lambda). apply Qmult_le_compat_r; [|assumption].
     apply (rows_bound_priced_sums rows Hrows o R r Hr Hk). intros j c x Hm. specialize (Hin _ Hm). simpl in Hin.
     apply in_map_iff in Hin. destruct Hin as [[[j' c'] x'] [E Hin]]. simpl in E. inversion E; subst. exact (HR _ _ _ Hin). }
-  assert (G4 : priced_sum o X <= C * mass X + alpha * sum (fun m => snd m * A (fst (fst m))) X + beta * abstaining X).
-  { unfold priced_sum, mass, abstaining. rewrite <- !sum_scale, <- !sum_plus. apply sum_le. intros [[j c] x] Hin. simpl.
-    rewrite (priced_in_parts o R j c Hk (HR _ _ _ Hin)). destruct (Hrisk _ (HR _ _ _ Hin)) as [H1 [H2 H3]]. simpl in *.
-    destruct (prices_are_not_negative j) as [Hw [HA HB]]. specialize (HX _ Hin). simpl in HX.
-    assert (F1 : w j * expected o c <= w j * C) by (rewrite !(Qmult_comm (w j)); apply Qmult_le_compat_r; assumption).
-    assert (F2 : A j * chance M is_wrong o (label_at j c) c <= A j * alpha)
-      by (rewrite !(Qmult_comm (A j)); apply Qmult_le_compat_r; assumption).
-    assert (F3 : B j * chance M is_none o (label_at j c) c <= B j * beta)
-      by (rewrite !(Qmult_comm (B j)); apply Qmult_le_compat_r; assumption).
-    setoid_replace (C * (x * w j) + alpha * (x * A j) + beta * (x * B j)) with (x * (w j * C + A j * alpha + B j * beta)) by ring.
-    rewrite !(Qmult_comm x). apply Qmult_le_compat_r; [lra|assumption]. }
-  assert (G5 : mass X * claimed <= mass X * C) by lra.
-  destruct (Qlt_le_dec C claimed) as [L|L]; [|assumption]. exfalso.
-  assert (mass X * C < mass X * claimed) by (rewrite !(Qmult_comm (mass X)); apply Qmult_lt_compat_r; assumption). lra.
+  exact (cost_from_prices X R P alpha beta C claimed HX HR Hmass Hclaim o Hk Hrisk G).
 Qed.
 End Prices.

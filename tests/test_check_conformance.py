@@ -61,9 +61,11 @@ def true_claims(rng: Random, task: Task) -> list[Claim]:
         found = conform(task, plant, **how, hypothesis=label, before=before)
         assert found.claim is not None and found.exit_code == 0
         claims.append(found.claim)
-    readings = [[rng.randrange(2), rng.choice((0, 1, "smoke"))] for _ in range(6)]
-    ends = [n for n in range(1, 7) if not slow.left_by(task, readings[:n])]
-    return [*claims, {"claim": "none-of-these", "transcript": readings[: ends[0]]}] if ends else claims
+    for _ in range(4):
+        readings = [[rng.randrange(2), rng.choice((0, 1, "smoke"))] for _ in range(6)]
+        ends = [n for n in range(1, 7) if not slow.left_by(task, readings[:n])]
+        claims += [{"claim": "none-of-these", "transcript": readings[:n]} for n in ends[:1]]
+    return claims
 
 
 def judge(task: Task, claim: Claim) -> str:

@@ -25,14 +25,25 @@ from ascertain.task.plant_task import BitsRule, ExpressionRule, LabelRule, Nomin
 from ascertain.task.question import AbstractQuestion
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
-from ascertain_check import chain, check, evidence, plant_task, plant_world, reading, switching, trust, work
+from ascertain_check import chain, check, evidence, plant_task, plant_world, rational, reading, switching, trust, work
 from ascertain_check.__main__ import main
 from ascertain_check.claims import CLAIMS
 from ascertain_check.verdicts import Malformed
 from tests.by_hand import build, identify
 from tests.reference import hidden_cases, run_checker
 from tests.reference.models import as_noisy
-from tests.reference.run_cases import DOUBT, EAGER, FALLBACK, NOMINAL, THRICE, corpus, sound_runs
+from tests.reference.run_cases import (
+    DOUBT,
+    EAGER,
+    FALLBACK,
+    NOMINAL,
+    PLANT,
+    QUESTION,
+    REUSE,
+    THRICE,
+    corpus,
+    sound_runs,
+)
 from tests.reference.run_claims import Case, claim_of, hypotheses_of, is_earned, label_now, rechained, texts_of
 
 HALF, ONE = Fraction(1, 2), Fraction(1)
@@ -162,7 +173,9 @@ def random_case(rng: Random) -> Case:
         if committed == "hypotheses":
             states = sorted({state for state, _ in hypotheses_of(question)})
             bank = tuple((s, Fraction(1, len(states))) for s in states)
-        if policy == "reuse" and rng.random() < 0.9:
+        if committed == "hypotheses" and isinstance(question, PlantTask) and rng.random() < 0.5:
+            bank = None
+        elif policy == "reuse" and rng.random() < 0.9:
             mixed = {s: (1 - share) * w for s, w in bank}
             mixed[nominal] = mixed.get(nominal, Fraction(0)) + share
             bank = tuple(sorted(mixed.items()))
@@ -201,8 +214,8 @@ def first_due(case: Case) -> int | None:
 
 def spoil(rng: Random, case: Case) -> Case:
     """The case with one thing changed, whose consequences are carried through the whole claim."""
-    steps, bank = list(case.steps), list(case.bank)
-    match rng.randrange(10):
+    steps, bank = list(case.steps), list(case.bank or ())
+    match rng.randrange(11):
         case 0 if steps:
             i = rng.randrange(len(steps))
             readings = len(case.question.model.readings)
@@ -212,7 +225,7 @@ def spoil(rng: Random, case: Case) -> Case:
         case 1 if steps:
             del steps[rng.randrange(len(steps))]
             return replace(case, steps=tuple(steps), switched=case.switched and min(case.switched, len(steps)))
-        case 2:
+        case 2 if bank:
             i = rng.randrange(len(bank))
             bank[i] = (bank[i][0], bank[i][1] * rng.choice((HALF, Fraction(3, 2), Fraction(1, 1000))))
             return replace(case, bank=tuple(bank))
@@ -227,6 +240,8 @@ def spoil(rng: Random, case: Case) -> Case:
             return replace(case, switched=rng.choice((None, rng.randint(0, len(steps)))))
         case 8:
             return replace(case, committed=rng.choice((None, "by hand", "hypotheses")))
+        case 9:
+            return replace(case, bank=None)
         case 7:
             return replace(case, max_doubts=rng.randint(0, 1), ran=rng.choice((HALF, Fraction(9, 10))))
         case _:
@@ -385,10 +400,90 @@ def test_the_page_of_guarantees_lists_what_is_trusted_word_for_word() -> None:
     assert {line for line in page if line.startswith("trusted, not proved")} == said
 
 
-def test_losses_and_doubts_are_told() -> None:
-    case = replace(NOMINAL, steps=(Step(0, None), Step(1, None), DOUBT, *THRICE))
-    told = check(*texts_of(case.question, claim_of(case))).proved[0]
-    assert told.endswith("on 6 readings; 2 readings are recorded as lost and 1 actions as doubted")
+@pytest.mark.parametrize(
+    ("first", "told"),
+    [
+        ((Step(0, None), Step(1, None), DOUBT), "; 2 readings are recorded as lost and 1 actions as doubted"),
+        ((Step(0, None),), "; 1 readings are recorded as lost and 0 actions as doubted"),
+        ((DOUBT,), "; 0 readings are recorded as lost and 1 actions as doubted"),
+        ((), ""),
+    ],
+)
+def test_losses_and_doubts_are_told(first: tuple[Step, ...], told: str) -> None:
+    case = replace(NOMINAL, steps=(*first, *THRICE))
+    assert check(*texts_of(case.question, claim_of(case))).proved[0].endswith(f"on 6 readings{told}")
+
+
+SOUND = dict(sound_runs())
+SURE = as_noisy(build([[0, 0], [1, 1]], [[0, 0], [1, 0]]))
+"""Of the kind of a noisy machine, though every law is certain."""
+HALF_SURE = replace(SURE, laws=(((0, Fraction(99, 100)), (1, Fraction(1, 100))), ((1, ONE),)))
+SEEN = Case(identify(SURE, alpha=Fraction(1, 10)), "l1", (Step(0, 1),), ((1, ONE),), nominal=1)
+
+
+@pytest.mark.parametrize(
+    ("case", "word"),
+    [
+        (SOUND["machine-nominal"], "VERIFIED"),
+        (SEEN, "VERIFIED"),
+        (replace(SEEN, question=replace(SEEN.question, model=HALF_SURE)), "REFUTED"),
+        (NOMINAL, "REFUTED"),
+        (replace(NOMINAL, question=replace(QUESTION, model=replace(PLANT, flip=Fraction(0)))), "VERIFIED"),
+    ],
+)
+def test_losses_are_limited_where_readings_are_uncertain(case: Case, word: str) -> None:
+    """Without noise a reading that is left out rules out nobody."""
+    for losses, expected in ((2, "VERIFIED"), (1, word)):
+        lost = replace(case, steps=(Step(1, None), Step(1, None), *case.steps), more=(("losses", losses),))
+        assert judge(lost) == expected
+        assert is_earned(lost) == (expected == "VERIFIED")
+
+
+ALL_STATES = replace(EAGER, bank=None, committed="hypotheses")
+
+
+@pytest.mark.parametrize(
+    ("case", "word"),
+    [
+        (ALL_STATES, "VERIFIED"),
+        (replace(FALLBACK, bank=None, committed="hypotheses"), "VERIFIED"),
+        (replace(ALL_STATES, committed="by hand"), "REFUTED"),
+        (replace(ALL_STATES, committed=None), "REFUTED"),
+        (replace(REUSE, bank=None, committed="hypotheses"), "REFUTED"),
+        (replace(REUSE, bank=None), "REFUTED"),
+        (replace(ALL_STATES, question=replace(QUESTION, states=(1, 2))), "MALFORMED"),
+        (replace(SOUND["noisy-nominal"], policy="eager", switched=0, bank=None, committed="hypotheses"), "MALFORMED"),
+        (replace(SOUND["machine-nominal"], policy="eager", switched=0, bank=None), "REFUTED"),
+    ],
+)
+def test_a_bank_of_all_states_is_for_plants_of_which_every_state_is_a_hypothesis(case: Case, word: str) -> None:
+    assert judge(case) == word
+    assert is_earned(case) == (word == "VERIFIED")
+
+
+def test_a_bank_is_compiled_part_by_part_where_the_policy_is_incremental() -> None:
+    for policy, word in (("incremental", "VERIFIED"), ("reuse", "REFUTED")):
+        claim = claim_of(replace(REUSE, policy=policy))
+        records = claim["records"]
+        at = [record["record"] for record in records].index("stage")
+        part, whole = records[at] | {"bank_sha256": "0" * 64}, records[at] | {"after": records[at]["after"] + 1}
+        step = records[at + 1 : at + 3]
+        for parts, expected in (((part, whole), word), ((whole | {"after": part["after"]}, part), "REFUTED")):
+            last = parts[1] | {"after": whole["after"]}
+            told = [*records[:at], parts[0], *step, last, *records[at + 3 :]]
+            task, certificate = texts_of(REUSE.question, rechained(claim | {"records": told}))
+            assert check(task, certificate).word == expected
+            assert run_checker.holds(json.loads(task), json.loads(certificate)["claims"][0]) == (expected == "VERIFIED")
+
+
+def test_the_moves_of_every_hypothesis_and_candidate_are_counted() -> None:
+    steps = [evidence.Step(0, 0, True)] * 3
+    doubted = [*steps[:2], evidence.Step(0, None, False)]
+    twenty = [(s, Fraction(1, 20)) for s in range(20)]
+    for bank, done, moves in ((twenty, steps, 4 * 30), (None, steps, 4 * 10), (twenty, doubted, 2 * 4 * 30)):
+        with work.limit(None) as meter:
+            evidence.check_effort(10, evidence.Stage(bank, HALF, 0, HALF), done, 2)
+        assert meter.spent == 5 * moves
 
 
 def test_what_had_to_be_trusted_is_said_of_a_run_among_other_claims_and_of_nothing_else() -> None:
@@ -475,6 +570,7 @@ def test_the_limits_are_those_of_the_format() -> None:
     assert (plant_world.MAX_BITS, chain.MAX_BUDGET) == (26, 10**18)
     assert (plant_task.MAX_BITS, plant_task.MAX_PROGRAM, plant_task.MAX_STACK) == (64, 10_000, 256)
     assert work.default_budget(1000) == 20_000_000 + 15 * 1000
+    assert (work.KEEP, work.BYTES_PER_STEP, rational.OPERATION) == (20, 15, 11)
     assert switching.SIXTEENTHS == (1, 2, 4, 8, 16)
 
 
@@ -504,6 +600,12 @@ def test_a_record_nested_without_end_are_malformed() -> None:
         value = [value]
     with pytest.raises(Malformed, match="a record is nested too deeply"):
         reading.canonical_bytes(value, "a record")
+
+
+def test_only_a_certified_answer_is_an_answer() -> None:
+    claim = claim_of(NOMINAL)
+    claim["records"][-1]["verdict"] = "none of these"
+    assert check(*texts_of(NOMINAL.question, rechained(claim))).reason.startswith("the run did not end with an answer")
 
 
 def test_a_commitment_may_name_no_bank() -> None:

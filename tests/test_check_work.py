@@ -23,7 +23,7 @@ from ascertain_check.__main__ import main
 from ascertain_check.certificate import prove_claims
 from ascertain_check.rational import Rational
 from ascertain_check.verdicts import Malformed, Refuted, Undecided
-from ascertain_check.work import default_budget, limit
+from ascertain_check.work import BYTES_PER_STEP, default_budget, hold, limit, spend
 from tests.reference.hard_files import FAMILIES, Files
 from tests.reference.run_claims import canonical
 
@@ -116,6 +116,24 @@ def test_long_numbers_are_paid_for_by_the_square_of_their_length() -> None:
     assert 12 < (price(80_000) - price(0)) / (price(20_000) - price(0)) < 20
     with limit(1000), pytest.raises(Undecided):
         _ = Rational(1, 3) ** 10**9
+
+
+def test_a_budget_may_be_spent_to_its_last_step_and_is_counted_from_nothing() -> None:
+    spend(10**9)  # where nothing is limited, nothing is counted
+    with limit(7) as meter:
+        assert meter.spent == 0
+        spend(7)
+        hold(7 * BYTES_PER_STEP)
+        with pytest.raises(Undecided, match="more than 7 steps"):
+            spend(1)
+        with pytest.raises(Undecided, match="0 MB of memory"):
+            hold(7 * BYTES_PER_STEP + 1)
+        with pytest.raises(Undecided, match="5 MB of memory"):
+            hold(5 << 20)
+    with limit(None) as meter:
+        hold(10**18)
+        spend(10**9)
+        assert meter.spent == 10**9
 
 
 def test_numbers_stay_what_they_are() -> None:

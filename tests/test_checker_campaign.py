@@ -163,8 +163,8 @@ def true_claims(rng: Random, task: Task) -> list[Claim]:
 # The campaign.
 
 
-def spoilt(seed: int) -> Iterator[tuple[Subject, Claim]]:
-    """The cases of one seed: a subject, and a claim that is checked against it."""
+def spoilt(seed: int) -> Iterator[tuple[str, Subject, Claim]]:
+    """The cases of one seed: the kind of a true claim, a subject, and the spoilt claim that is checked against it."""
     rng = Random(seed)
     task = random_task(rng)
     subject = make_subject(task)
@@ -177,7 +177,7 @@ def spoilt(seed: int) -> Iterator[tuple[Subject, Claim]]:
         for _ in range(rng.choice((0 if chosen is not subject else 1, 1, 1, 2, 3))):
             if claim["claim"] == kind and shaped(claim):
                 rng.choice(SPOILERS[kind])(rng, claim)
-        yield chosen, claim
+        yield kind, chosen, claim
 
 
 def judge_case(subject: Subject, claim: Claim) -> str:
@@ -194,7 +194,7 @@ def judge_case(subject: Subject, claim: Claim) -> str:
 
 def replay(seed: int, case: int) -> tuple[str, str]:
     """The task and the certificate of a case, as texts."""
-    subject, claim = list(spoilt(seed))[case]
+    _, subject, claim = list(spoilt(seed))[case]
     return subject.text.decode(), canonical_bytes(subject.head | {"claims": [claim]}).decode()
 
 
@@ -202,9 +202,9 @@ def run_campaign(first_seed: int, num_cases: int) -> Counter[tuple[str, str]]:
     """So many spoilt certificates; returns how often each kind of claim met each verdict."""
     count: Counter[tuple[str, str]] = Counter()
     for seed in range(first_seed, first_seed + num_cases // CASES_PER_BASE):
-        for case, (subject, claim) in enumerate(spoilt(seed)):
+        for case, (kind, subject, claim) in enumerate(spoilt(seed)):
             try:
-                count[str(claim["claim"]), judge_case(subject, claim)] += 1
+                count[kind, judge_case(subject, claim)] += 1
             except Exception as error:
                 error.add_note(f"seed {seed}, case {case}")
                 raise

@@ -86,7 +86,7 @@ def cases(seed: int) -> Iterator[tuple[Subject, Claim]]:
     task = random_task(rng)
     subject = make_subject(task)
     yield from with_silent(rng, ((subject, claim) for claim in true_claims(rng, task)))
-    yield from with_silent(rng, spoilt(seed))
+    yield from with_silent(rng, ((subject, claim) for _, subject, claim in spoilt(seed)))
     yield from leafy(rng)
 
 

@@ -319,6 +319,7 @@ def test_the_checker_refuses_records_that_go_on_in_another_way(tmp_path: Path) -
     cases: list[tuple[list[dict[str, Any]], str]] = [
         ([*records[:9], *records[10:]], "do not begin with their only commitment"),
         ([*records[:8], *records[9:]], "name the plant where it has not failed"),
+        ([*records[:2], *records[8:10], *records[2:]], "is not a reset"),
         ([{**r, "cause": "deadline"} if i == 8 else r for i, r in enumerate(records)], "is not certified"),
         ([{**r, "time": "noon"} if i == 8 else r for i, r in enumerate(records)], "a time such as"),
         ([{k: v for k, v in r.items() if k != "time"} if i == 8 else r for i, r in enumerate(records)], "has a time"),
@@ -326,7 +327,19 @@ def test_the_checker_refuses_records_that_go_on_in_another_way(tmp_path: Path) -
         ([{**r, "identity": 7} if i == 9 else r for i, r in enumerate(records)], "a string is needed"),
         ([{**r, "actions": ["one"]} if i == 9 else r for i, r in enumerate(records)], "a list of length"),
         ([*records[:10], records[-1]], "without a reset"),
-        ([{**r, "cause": "plant"} if i == len(records) - 1 else r for i, r in enumerate(records)], "has no cause"),
+        ([{**r, "identity": 7} if i == 1 else r for i, r in enumerate(records)], "a string is needed"),
+        ([{**r, "address": 7} if i == 9 else r for i, r in enumerate(records)], "a string is needed"),
+        ([{**r, "time": "noon"} if i == 1 else r for i, r in enumerate(records)], "a time such as"),
+        ([{**r, "label": "cedar"} if i == 8 else r for i, r in enumerate(records)], "is not certified"),
+        ([{**r, "reason": 7} if i == 8 else r for i, r in enumerate(records)], "a string is needed"),
+        ([*records[:-1], {k: v for k, v in records[-1].items() if k != "time"}], "has a time"),
+        ([*records[:11], {**records[10], "action": other}, *records[11:]], "leave open what came of an action"),
+        (
+            [{**r, "actions": [7] * len(r["actions"])} if i == 9 else r for i, r in enumerate(records)],
+            "a string is needed",
+        ),
+        ([*records[:-1], {**records[-1], "cause": "plant"}], "has no cause"),
+        ([*records[:-1], {**records[-1], "ran": True}], "has no cause"),
     ]
     for changed, complaint in cases:
         assert complaint in judge(task, certificate, changed), complaint
@@ -351,3 +364,30 @@ def test_a_journal_that_goes_on_in_another_way_is_not_resumed(tmp_path: Path) ->
                 journal.append(record)
         with pytest.raises(FileError, match=complaint):
             identify(SERVERS, Broken(truth("cedar"), 99), journal=tmp_path / f"k{number}", resume=True)
+
+
+def test_the_checker_follows_records_of_two_faults_and_an_action_in_doubt(tmp_path: Path) -> None:
+    task, certificate = recovered(tmp_path)
+    claim = certificate["claims"][0]
+    records: list[dict[str, Any]] = claim["records"]
+    doubt = {"record": "doubt", "action": records[7]["action"]}
+    assert judge(task, certificate, [*records[:8], doubt, *records[8:]]) == "VERIFIED"  # such a doubt is no step
+    assert judge(task, certificate, [*records[:8], {**records[8], "ran": True}, *records[9:]]) == "VERIFIED"
+    elsewhere = {"identity": "unit 9", "address": "shelf", "time": "2026-11-19T05:00:00+00:00"}
+    fault = [records[8], {**records[9], **elsewhere}]
+    twice = [*records[:12], *fault, *records[10:]]
+    transcript = [*claim["transcript"][:3], *claim["transcript"][2:]]
+    assert judge(task, certificate, twice, transcript=transcript) == "VERIFIED"
+    told = {**claim, "records": twice, "head": hash_records(twice), "transcript": transcript}
+    sentence = check(task, json.dumps({**certificate, "claims": [told]}).encode()).proved[0]
+    times = f"from {records[1]['time']} to {records[-1]['time']}"
+    said = f"; recorded on the plant 'unit 9' at 'shelf', {times}; gone on from a reset after 2 faults"
+    assert sentence.endswith(said)
+    without = [*records[:-1], *fault, records[-1]]
+    assert "without a reset" in judge(task, certificate, without)
+
+
+def test_a_run_without_faults_tells_of_none(tmp_path: Path) -> None:
+    identify(SERVERS, Broken(truth("cedar"), 99), journal=tmp_path / "j", certificate=tmp_path / "c.json")
+    sentence = check((tmp_path / "c.task.json").read_bytes(), (tmp_path / "c.json").read_bytes()).proved[0]
+    assert "; recorded on the plant 'unit 7' at " in sentence and "faults" not in sentence

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
+from random import Random
 from typing import Any, get_args
 
 import numpy as np
@@ -34,7 +37,9 @@ from ascertain_check import check
 from tests.conftest import ROOT
 from tests.reference import sequences as slow
 from tests.reference.optimum import optimum
+from tests.reference.spoilers import poke
 from tests.strategies import machines, tasks
+from tests.test_checker_campaign import random_task
 
 BUDGET = Fraction(4)
 """What all words up to it are tried for: a few hundred of two actions that cost a half."""
@@ -259,6 +264,66 @@ def claims(draw: st.DrawFn, task: Task) -> dict[str, Any]:
 def test_a_claim_of_words_is_verified_exactly_if_the_definition_holds(task: Task, data: st.DataObject) -> None:
     claim = data.draw(claims(task))
     assert (judged(task, claim) == "VERIFIED") == slow.is_true(task, claim)
+
+
+def spoil(rng: Random, claim: dict[str, Any]) -> None:
+    """A letter is changed, left out or added, a word is swapped or taken from a hypothesis, or another thing is said to
+    be shown."""
+    words, kind = claim["words"], rng.randrange(6)
+    word = rng.choice(words)
+    if kind == 0:
+        claim["shows"] = rng.choice(("separated", "identified", "homed", "synchronized"))
+    elif kind == 1:
+        word.insert(rng.randint(0, len(word)), rng.randrange(2))
+    elif kind == 2 and word:
+        word.pop(rng.randrange(len(word)))
+    elif kind == 3 and word:
+        word[rng.randrange(len(word))] = rng.randrange(2)
+    elif kind == 4 and "of" in claim:
+        mine = rng.choice(claim["of"])
+        mine[:] = rng.sample(range(len(words)), rng.randint(0, len(words)))
+    else:
+        poke(rng, claim)
+
+
+def true_words(rng: Random, task: Task) -> list[dict[str, Any]]:
+    """Claims of random words that are true by the definitions."""
+    found: list[dict[str, Any]] = []
+    letters = range(task.model.num_actions)
+    for _ in range(60):
+        words = [rng.choices(letters, k=rng.randint(0, 4)) for _ in range(rng.randint(1, 3))]
+        if task.state_label is not None:
+            claim: dict[str, Any] = {"shows": rng.choice(("homed", "synchronized")), "words": words[:1]}
+        else:
+            of = [rng.sample(range(len(words)), rng.randint(0, len(words))) for _ in task.state]
+            claim = {"shows": rng.choice(("separated", "identified")), "words": words, "of": of}
+        claim["claim"] = "words"
+        if slow.is_true(task, claim):
+            found.append(claim)
+    return found
+
+
+def campaign(seeds: range, cases: int) -> Counter[tuple[str, str]]:
+    """Spoilt claims of words: whatever is verified is true by the definitions."""
+    count: Counter[tuple[str, str]] = Counter()
+    for seed in seeds:
+        rng = Random(seed)
+        task = random_task(rng)
+        claims = true_words(rng, task) if task.model.kind == "machine" else []
+        for case in range(cases if claims else 0):
+            claim = copy.deepcopy(rng.choice(claims))
+            for _ in range(rng.randint(1, 2)):
+                if isinstance(claim.get("words"), list) and all(isinstance(word, list) for word in claim["words"]):
+                    spoil(rng, claim)
+            word = judged(task, claim)
+            assert word != "VERIFIED" or slow.is_true(task, claim), (seed, case, claim)
+            count["words", word] += 1
+    return count
+
+
+def test_nothing_false_is_verified_among_spoilt_claims() -> None:
+    count = campaign(range(20), 40)
+    assert min(count["words", word] for word in ("VERIFIED", "REFUTED", "MALFORMED")) > 20, count
 
 
 # The command.

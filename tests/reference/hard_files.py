@@ -267,9 +267,11 @@ def words(n: int) -> Files:
 
 
 def bit_tests(n: int) -> Files:
-    """Levels whose walks have about as many nodes as the square of the number."""
-    task = plant(1, [], "1/10", label=["nominal", 0], beta="1/10")
-    levels = {"actions": ["c"], "nominal": [0], "up": 3, "down": n, "caps": [n] * 3}
+    """Levels whose walks have about as many nodes as the square of the number, up to the format's limit; the file
+    grows, and with it what may be spent, by the name of the command."""
+    task, side = plant(1, [], "1/10", label=["nominal", 0], beta="1/10"), min(n, 990)
+    task["model"]["commands"] = [["c" * n, [], 0]]
+    levels = {"actions": ["c" * n], "nominal": [0], "up": 3, "down": side, "caps": [side] * 3}
     risks = {"alpha": "1/10", "beta": "1/10", "cost": "1"}
     return files(task, {"claim": "within-risk", **risks, "policy": {"levels": levels}})
 

@@ -30,7 +30,8 @@ class Case:
     question: AbstractQuestion
     label: str
     steps: tuple[Step, ...]
-    bank: Weights
+    bank: Weights | None
+    """None: every state of a Boolean plant, evenly, as the words "all states" say."""
     policy: str = "readwise"
     nominal: int | None = 0
     switched: int | None = None
@@ -49,13 +50,13 @@ class Case:
 
     @property
     def shares(self) -> dict[str, Fraction]:
-        if self.policy in ("eager", "reuse"):
+        if self.policy in ("eager", "reuse", "incremental"):
             return {"fallback" if self.policy == "eager" else "mixture": self.alpha}
         return {"nominal": self.alpha * self.nominal_share, "fallback": self.alpha * (1 - self.nominal_share)}
 
     @property
     def share(self) -> str:
-        if self.policy in ("eager", "reuse"):
+        if self.policy in ("eager", "reuse", "incremental"):
             return next(iter(self.shares))
         return "nominal" if self.switched is None else "fallback"
 
@@ -121,8 +122,8 @@ def records_of(case: Case) -> list[dict[str, Any]]:
     return [*records, {"record": "verdict", "verdict": "certified", "label": case.label, "reason": None}]
 
 
-def bank_of(case: Case) -> list[list[Any]]:
-    return [[state, str(w)] for state, w in case.bank]
+def bank_of(case: Case) -> list[list[Any]] | str:
+    return "all states" if case.bank is None else [[state, str(w)] for state, w in case.bank]
 
 
 def claim_of(case: Case) -> dict[str, Any]:
@@ -157,8 +158,7 @@ def rechained(claim: dict[str, Any]) -> dict[str, Any]:
 
 def is_earned(case: Case) -> bool:
     """Whether what is claimed follows from the task, the commitment and the readings."""
-    weights = [w for _, w in case.bank]
-    if not weights or min(weights) <= 0:
+    if case.bank is not None and min((w for _, w in case.bank), default=0) <= 0:
         return False
     return holds(json.loads(canonical(task_data(case.question))), claim_of(case))
 
