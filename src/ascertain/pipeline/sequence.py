@@ -19,7 +19,7 @@ import numpy as np
 from ascertain.certificate.claims.obstruction import obstruction_claim
 from ascertain.certificate.claims.words import Shows, words_claim
 from ascertain.errors import TaskError, find_name
-from ascertain.interruption import OutOfTime, limited
+from ascertain.interruption import OutOfTime, limited, seconds_left
 from ascertain.model import Model
 from ascertain.model.files import NotAModel, read_listed
 from ascertain.pipeline.certify import certify
@@ -46,6 +46,8 @@ __all__ = ["FoundSequence", "SequenceKind", "find_sequence"]  # what the verb ne
 
 MOST_REPLAYED = 10_000_000
 """Pairs of hypotheses times words that are certified: the checker takes some seconds."""
+SHORTEST = 0.2
+"""Seconds that the last search of several may take, whatever is left: its policy is the answer."""
 
 
 def find_sequence(
@@ -281,11 +283,13 @@ def _complete(kind: SequenceKind, task: Task) -> tuple[Task, Model]:
 def _leave_out(kind: SequenceKind, task: Task) -> FoundSequence:
     found = find_identifiable(task)
     kept = restrict_labels(task, found.labels)
+    left = seconds_left()
     with limited(lambda: inf, "no limit"):  # what was solved in time is solved once more, for its proof
-        settled = settle(kept)
-    left = found.name(frozenset(int(k) for k in task.label) - found.labels)
-    reason = f"left out: {_list(left)}" if left else None
-    return replace(_of_settled(kind, kept, settled), incomplete=found, stopped_by=found.stopped_by, reason=reason)
+        settled = settle(kept, time_limit=None if left is None else max(left, SHORTEST), prove="when solved")
+    without = found.name(frozenset(int(k) for k in task.label) - found.labels)
+    reason = f"left out: {_list(without)}" if without else None
+    stopped = found.stopped_by or settled.stopped_by
+    return replace(_of_settled(kind, kept, settled), incomplete=found, stopped_by=stopped, reason=reason)
 
 
 def _tell_equivalent(task: Task) -> str | None:

@@ -18,8 +18,8 @@ import numpy as np
 
 from ascertain.kernels._jit import compiling_seconds, whole_kernels
 from ascertain.kernels.quotients.pairs import INFINITE
-from ascertain.kernels.search.deepen import DONE, FULL, PAUSED, deepen, prove_infinite
-from ascertain.kernels.search.graph import EXPANDED, bound_again
+from ascertain.kernels.search.deepen import deepen, prove_infinite
+from ascertain.kernels.search.graph import DONE, EXPANDED, FULL, PAUSED, bound_again
 from ascertain.policy.automaton import Automaton
 from ascertain.policy.evaluate import cost_by_hypothesis
 from ascertain.search.configuration import Arena, Member, price_of_next, value_next_size
@@ -50,8 +50,6 @@ second."""
 PACK_AFTER = 400_000_000
 """Visits times the square of members times actions after which a small task is bounded by packing: a second of search,
 which importing the solver of linear programs and listing pairs takes too."""
-GRACE = 0.25
-"""Seconds that a first policy may take whatever the limit: without one there is nothing to return."""
 MOST_SPLIT = 4_096
 """States whose splitting tree is grown: blocks are sorted in a time that grows with the square of their size."""
 MOST_ENTERED = 20_000
@@ -123,7 +121,7 @@ class Search:
             with whole_kernels():
                 why = self.deepen(progress)
         except KeyboardInterrupt:
-            why = "interrupt"
+            why, self.deadline = "interrupt", time.monotonic()
         if why is not None and not self.prepared:
             self.prepare()
         return why if self.lower < self.upper else None
@@ -148,6 +146,9 @@ class Search:
                 if self.memory_limit is not None and 2 * self.graph.num_bytes > self.memory_limit:
                     return "memory"
                 self.graph.grow()
+                if self.is_over:
+                    return "time"
+                continue
             self.look_for_infinity(patiently=status == PAUSED)
             self.pack()
             if status == PAUSED:
@@ -184,14 +185,14 @@ class Search:
             return
         is_small = len(self.arena.start) * self.arena.num_actions <= SMALL and len(self.arena.tables.distance) > 0
         # Of a small task it takes a moment, whatever the time.
-        until = None if is_small or self.deadline is None else max(self.deadline, time.monotonic() + GRACE)
+        until = None if is_small else self.deadline
         self.take(self.first or find_first_policy(self.arena.task, deadline=until, eager=True))
         self.take(find_first_policy(self.arena.task, MIDDLE, self.deadline))
         if len(self.arena.start) * self.arena.num_actions > SMALL:
             self.take(find_first_policy(self.arena.task, MIDDLE, self.deadline, by_largest=True))
         if self.counts_start:
             self.raise_start(bound_by_counting(self.arena, self.lower))
-        if self.lower >= self.upper:
+        if self.lower >= self.upper or (self.is_over and self.upper < INFINITE):
             return
         if not self.arena.about_current and len(self.arena.class_of) <= MOST_SPLIT:
             self.tree = grow_splitting_tree(self.arena)

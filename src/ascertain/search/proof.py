@@ -105,7 +105,7 @@ class _RowWriter:
 
     def make_room(self) -> None:
         """Let grow whatever is short of room."""
-        self.graph.grow()
+        self.graph.grow(self.arena.num_actions)
         self.arena.make_pair_room()
         longer: dict[str, np.ndarray] = {}
         for name, size in (("need", 0), ("number", 0), ("node", 0), ("first_move", 1)):
