@@ -187,10 +187,11 @@ class Search:
         # Of a small task it takes a moment, whatever the time.
         until = None if is_small else self.deadline
         self.take(self.first or find_first_policy(self.arena.task, deadline=until, eager=True))
-        self.take(find_first_policy(self.arena.task, MIDDLE, self.deadline))
-        if len(self.arena.start) * self.arena.num_actions > SMALL:
-            self.take(find_first_policy(self.arena.task, MIDDLE, self.deadline, by_largest=True))
-        if self.counts_start:
+        is_large = len(self.arena.start) * self.arena.num_actions > SMALL
+        for by_largest in (False, True) if is_large else (False,):
+            if not self.is_over:
+                self.take(find_first_policy(self.arena.task, MIDDLE, self.deadline, by_largest=by_largest))
+        if self.counts_start and not self.is_over:
             self.raise_start(bound_by_counting(self.arena, self.lower))
         if self.lower >= self.upper or (self.is_over and self.upper < INFINITE):
             return

@@ -27,6 +27,7 @@ from ascertain.kernels.search.graph import (
     EDGES,
     FULL,
     MOST_PASSES,
+    MOST_WALKED,
     NODES,
     PAUSED,
     RAISED,
@@ -37,9 +38,6 @@ from ascertain.kernels.search.graph import (
 )
 from ascertain.kernels.search.tables import SearchTables
 from ascertain.types import LongArray
-
-MOST_WALKED = 300_000
-"""Pairs that may be explored in one call: about a tenth of a second, so that limits are looked at."""
 
 
 @kernel
