@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import NoReturn
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import pytest
 from hypothesis import given, settings
@@ -158,6 +158,17 @@ def test_ctrl_c_leaves_a_policy_and_a_proof() -> None:
     assert result.why == "interrupt"
     assert result.proof is not None
     assert result.proof.bound == result.lower
+
+
+def test_ctrl_c_before_there_are_tables_leaves_a_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = random_machine(40_000, 5)
+    finding = Mock(side_effect=[KeyboardInterrupt, find_first_policy(task, eager=True)])
+    monkeypatch.setattr(exact, "find_first_policy", finding)
+    result = solve(task)
+    assert isinstance(result, Bounded)
+    assert result.why == "interrupt"
+    assert result.policy is not None
+    assert max(walk(task, result.policy)) == result.upper
 
 
 def test_ctrl_c_while_the_mean_is_lowered_leaves_what_was_solved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,7 @@ from ascertain.search.plan import read_policy
 from ascertain.search.shares import Shares, bound_by_counting, bound_by_packing
 from ascertain.search.solution import SearchStats, StopReason
 from ascertain.search.splitting import SplittingTree, grow_splitting_tree
+from ascertain.task.task import Task
 
 SearchProgress: TypeAlias = Callable[[Fraction, Fraction | None, SearchStats], None]
 """Called with the lower bound, the upper bound (None while there is none) and the work done so far."""
@@ -64,6 +65,7 @@ class Search:
         arena: Arena,
         weight: dict[Member, int] | None = None,
         *,
+        task: Task | None = None,
         first: Automaton | None = None,
         time_limit: float | None = None,
         memory_limit: int | None = None,
@@ -71,6 +73,8 @@ class Search:
         compiled_before: float | None = None,
     ) -> None:
         self.arena = arena
+        self.task = arena.task if task is None else task
+        """The question before its quotient was taken: there, too, a greedy policy must not be cheaper."""
         self.started = time.monotonic() if started is None else started
         self.compiled_before = compiling_seconds() if compiled_before is None else compiled_before
         """Seconds of compiling that do not belong to this search."""
@@ -133,7 +137,8 @@ class Search:
         at_once = SLICE if size <= SMALL else max(1, PASSES // size)
         first = min(SHORT_SLICE, FIRST_PASSES // (size * len(self.arena.start)))
         while True:
-            if not self.prepared and (self.graph.num_visits >= first or size > SMALL):
+            # Where the machine is large, a first policy is known, and better ones are there sooner than bounds.
+            if not self.prepared and (self.graph.num_visits >= first or size > SMALL or self.first is not None):
                 self.prepare()
                 if self.is_over:
                     return "time"
@@ -186,7 +191,7 @@ class Search:
         is_small = len(self.arena.start) * self.arena.num_actions <= SMALL and len(self.arena.tables.distance) > 0
         # Of a small task it takes a moment, whatever the time.
         until = None if is_small else self.deadline
-        self.take(self.first or find_first_policy(self.arena.task, deadline=until, eager=True))
+        self.take(self.first or find_first_policy(self.task, deadline=until, eager=True))
         is_large = len(self.arena.start) * self.arena.num_actions > SMALL
         for by_largest in (False, True) if is_large else (False,):
             if not self.is_over:

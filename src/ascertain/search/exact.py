@@ -57,6 +57,9 @@ Weights: TypeAlias = tuple[Fraction, ...]
 LARGE, SMALL_STATES = 25_000, 50
 """States times actions above which a first policy is found at once; a hypothesis counts as so many states."""
 
+PATIENCE = 1.0
+"""Seconds after Ctrl-C in which a first policy is looked for, where there is none yet."""
+
 
 def solve(
     task: Task,
@@ -95,6 +98,10 @@ def solve(
     except OutOfTime:
         return conclude_early(task, first, given, objective, "time", time.monotonic() - started)
     except KeyboardInterrupt:
+        if first is None and is_large(task):
+            soon = time.monotonic() + PATIENCE
+            with _ending_at(soon):
+                first = find_first_policy(task, deadline=soon, eager=True)
         return conclude_early(task, first, given, objective, "interrupt", time.monotonic() - started)
     if is_pure(arena.start):
         return answer_at_once(arena, quotient, given if mean else None, time.monotonic() - started)
@@ -104,6 +111,7 @@ def solve(
     search = Search(
         arena,
         merged if mean else None,
+        task=task,
         first=first,
         time_limit=time_limit,
         memory_limit=memory_limit,
