@@ -143,6 +143,8 @@ class Search:
                 if self.is_over:
                     return "time"
                 self.report(progress)
+                if self.graph.mean and size > SMALL:
+                    self.pack()  # to lower a sum takes many small steps, and to raise its bound even more
             status = self.visit(at_once if self.prepared else max(1, first))
             if status == DONE:
                 return None
@@ -223,10 +225,11 @@ class Search:
         """When a search turns out to be long: bound the start by packing, and look for policies further, once."""
         size = len(self.arena.start) * self.arena.num_actions
         due = 0 if size > SMALL else PACK_AFTER // size**2
-        if self.packed or self.graph.num_visits < due or not self.counts_start or self.lower >= self.upper:
+        if self.packed or self.graph.num_visits < due or self.lower >= self.upper:
             return
         self.packed = True
-        self.raise_start(bound_by_packing(self.arena, self.lower, lambda: self.is_over))
+        if self.counts_start:
+            self.raise_start(bound_by_packing(self.arena, self.lower, lambda: self.is_over))
         self.take(find_first_policy(self.arena.task, WIDE, self.deadline))
         if self.is_planned and self.lower < self.upper:
             improve_plan(self.graph, self.tree, 4, self.deadline)
