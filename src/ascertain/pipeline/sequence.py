@@ -219,18 +219,19 @@ def _of_words(
 
 def _identify(kind: SequenceKind, task: Task, max_nodes: int) -> FoundSequence:
     asked = _by_state(task, "start")
+    alike = _tell_equivalent(asked)  # while there is time
     sought = find_unique_words(asked, max_nodes=max_nodes)
     words = list(dict.fromkeys(x.word for x in sought if x.word is not None))
     of = [[] if x.word is None else [words.index(x.word)] for x in sought]
     without = [asked.labels[h] for h, x in enumerate(sought) if x.lower is None]
     reason = f"no UIO sequence exists for {_list(without)}" if without else None
-    found = _of_words(kind, asked, sought, words, of, _join(reason, _tell_equivalent(asked)))
+    found = _of_words(kind, asked, sought, words, of, _join(reason, alike))
     return _certified(found, words_claim("identified", words, of) if words else None)
 
 
 def _characterise(kind: SequenceKind, task: Task) -> FoundSequence:
     asked, model = _complete(kind, task)
-    partition = refine(model)
+    partition, alike = refine(model), _tell_equivalent(asked)
     reduced, block = reduce_model(model, partition), [int(c) for c in partition.block]
     cost, _ = asked.integer_costs()
     if kind == "identifiers":
@@ -245,7 +246,7 @@ def _characterise(kind: SequenceKind, task: Task) -> FoundSequence:
         each = [list(range(len(words)))] * reduced.num_states
     upper = sum(int(cost[a]) for word in weighed for a in word)
     of = [each[c] for c in block]
-    found = _of_words(kind, asked, [Sought(None, lower, upper)], words, of, _tell_equivalent(asked))
+    found = _of_words(kind, asked, [Sought(None, lower, upper)], words, of, alike)
     # Equivalent states share a label where the words are certified: nothing separates them.
     names = tuple(reduced.states)
     classes = replace(asked, label=partition.block, labels=names)
