@@ -392,6 +392,7 @@ def test_ctrl_c_leaves_the_best_set_of_labels_so_far(work: int) -> None:
         found = find_sequence("incomplete", task)
     assert (found.stopped_by, found.exit_code, found.status) == ("interrupt", 130, "found")
     assert found.incomplete is not None and not found.incomplete.is_cheapest
+    assert len(found.incomplete.labels) == min(work, 3)
 
 
 def test_ctrl_c_leaves_the_bound_of_a_search_for_a_word() -> None:

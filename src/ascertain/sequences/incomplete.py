@@ -78,7 +78,8 @@ def find_identifiable(task: Task) -> Incomplete:
     tried: set[Labels] = set()
     dropped, stopped = 0, None
     try:
-        best = _grow(task, everything, best, cores)
+        for larger in _grow(task, everything, best, cores):
+            best = larger
         while len(everything) - dropped >= len(best.labels) and stopped is None:
             fresh = False
             for drop in _hitting_sets(cores, dropped):
@@ -103,15 +104,15 @@ def find_identifiable(task: Task) -> Incomplete:
     return replace(best, most=most, is_cheapest=stopped is None, cores=tuple(cores), stopped_by=stopped)
 
 
-def _grow(task: Task, everything: Labels, best: Incomplete, cores: list[Labels]) -> Incomplete:
-    """An identifiable set to which no label can be added, and the cores that keep them out."""
+def _grow(task: Task, everything: Labels, best: Incomplete, cores: list[Labels]) -> Iterator[Incomplete]:
+    """Larger and larger identifiable sets, until no label can be added, and the cores that keep labels out."""
     for k in sorted(everything):
         found = _settle(task, best.labels | {k}, best.seconds)
         if isinstance(found, frozenset):
             cores.append(found)
         else:
             best = _better(best, best.labels | {k}, found)
-    return best
+            yield best
 
 
 def _better(best: Incomplete, labels: Labels, found: tuple[Fraction, float]) -> Incomplete:
