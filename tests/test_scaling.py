@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from unittest.mock import patch
+from typing import NoReturn
+from unittest.mock import Mock, patch
 
 import pytest
 from hypothesis import given, settings
@@ -17,11 +18,15 @@ from hypothesis import strategies as st
 from ascertain.certificate.solution import solution_claims
 from ascertain.certificate.write import certificate_data
 from ascertain.kernels.quotients.pairs import INFINITE
+from ascertain.kernels.search.graph import DONE, FULL, PAUSED, expand
+from ascertain.pipeline import settle as settling
+from ascertain.pipeline.settle import settle
 from ascertain.quotients.quotient import take_quotient
 from ascertain.search import configuration, exact, limits, pair_table
-from ascertain.search.configuration import build_arena
+from ascertain.search.configuration import build_arena, is_pure
 from ascertain.search.exact import solve
 from ascertain.search.first_policy import find_first_policy
+from ascertain.search.graph import SearchGraph
 from ascertain.search.solution import Bounded, Solved
 from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
@@ -29,10 +34,22 @@ from ascertain_check import check as check_certificate
 from tests.reference.greedy import greedy_cost
 from tests.reference.optimum import optimum
 from tests.reference.pairs import distances
-from tests.reference.scaling_tasks import counter, odd_permutations, random_machine, random_union, shift_register
+from tests.reference.scaling_tasks import (
+    counter,
+    mastermind,
+    odd_permutations,
+    random_machine,
+    random_union,
+    shift_register,
+)
 from tests.reference.search import walk
 from tests.strategies import tasks
 from tests.test_search import check
+
+
+def interrupt(*_: object, **__: object) -> NoReturn:
+    """In place of some work: Ctrl-C while it is done."""
+    raise KeyboardInterrupt
 
 
 @contextmanager
@@ -132,15 +149,84 @@ def test_what_is_stopped_before_there_are_tables_is_certified_as_far_as_it_goes(
 
 
 def test_ctrl_c_leaves_a_policy_and_a_proof() -> None:
-    def interrupt(lower: Fraction, upper: Fraction | None, _: object) -> None:
+    def stop(lower: Fraction, upper: Fraction | None, _: object) -> None:
         if upper is not None:
             raise KeyboardInterrupt
 
-    result = solve(odd_permutations(40, 10), progress=interrupt)
+    result = solve(odd_permutations(40, 10), progress=stop)
     assert isinstance(result, Bounded)
     assert result.why == "interrupt"
     assert result.proof is not None
     assert result.proof.bound == result.lower
+
+
+def test_ctrl_c_before_there_are_tables_leaves_a_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = random_machine(40_000, 5)
+    finding = Mock(side_effect=[KeyboardInterrupt, find_first_policy(task, eager=True)])
+    monkeypatch.setattr(exact, "find_first_policy", finding)
+    result = solve(task)
+    assert isinstance(result, Bounded)
+    assert result.why == "interrupt"
+    assert result.policy is not None
+    assert max(walk(task, result.policy)) == result.upper
+
+
+def test_ctrl_c_while_the_mean_is_lowered_leaves_what_was_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "lower_mean", interrupt)
+    result = solve(counter(5))
+    assert isinstance(result, Solved)
+    assert (result.cost, result.mean_is_least) == (4, False)
+    assert result.proof is not None
+
+
+def test_ctrl_c_while_a_certificate_is_made_leaves_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settling, "certify", interrupt)
+    settled = settle(counter(5))
+    assert (settled.status, settled.interval, settled.certificate, settled.verdict) == ("solved", (4, 4), None, None)
+
+
+def test_a_large_expansion_is_made_in_pieces() -> None:
+    arena = build_arena(take_quotient(mastermind(3, 4)).reduced)
+    graph, pauses = SearchGraph(arena), 0
+    while (status := expand(arena.tables, graph.data, graph.scratch, 0)) != DONE:
+        assert graph.data.num_edges[0] == -1
+        pauses += status == PAUSED
+        if status == FULL:
+            graph.grow()
+    assert pauses > 1
+
+    def members(v: int) -> tuple[int, ...]:
+        return tuple(graph.data.members[graph.data.first_member[v] : graph.data.first_member[v + 1]].tolist())
+
+    data, first = graph.data, int(graph.data.first_edge[0])
+    families: list[frozenset[tuple[int, ...]]] = []
+    for e in range(first, first + int(data.num_edges[0])):
+        families.append(frozenset(map(members, data.child[data.first_child[e] : data.first_child[e + 1]].tolist())))
+    expected: set[frozenset[tuple[int, ...]]] = set()
+    for a in range(arena.num_actions):
+        branches = arena.branches(arena.start, a)
+        assert branches is not None
+        expected.add(frozenset(tuple(arena.encode(b).tolist()) for b in branches.values() if not is_pure(b)))
+    assert len(families) == len(expected)  # each once
+    assert set(families) == expected
+
+
+def test_what_was_begun_of_another_node_is_given_up() -> None:
+    arena = build_arena(take_quotient(mastermind(3, 4)).reduced)
+    graph = SearchGraph(arena)
+    assert expand(arena.tables, graph.data, graph.scratch, 0) == PAUSED
+    later = int(graph.data.child[0])
+    while (status := expand(arena.tables, graph.data, graph.scratch, later)) != DONE:
+        if status == FULL:
+            graph.grow()
+    assert graph.data.num_edges[0] == -1
+    assert graph.data.num_edges[later] > 0
+    while (status := expand(arena.tables, graph.data, graph.scratch, 0)) != DONE:
+        if status == FULL:
+            graph.grow()
+    first = int(graph.data.first_edge[0])
+    assert first >= graph.data.first_edge[later] + graph.data.num_edges[later]
+    assert graph.data.edge_action[first] == 0
 
 
 def test_by_default_three_quarters_of_the_free_memory_may_be_used(tmp_path: Path) -> None:

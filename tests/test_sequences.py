@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 from random import Random
-from typing import Any, get_args
+from typing import Any, NoReturn, get_args
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -20,13 +24,17 @@ from typer.testing import CliRunner
 from ascertain.certificate.write import certificate_data
 from ascertain.cli.main import build
 from ascertain.errors import AscertainError, LimitError, ModelError, TaskError
-from ascertain.interruption import OutOfTime, limited
+from ascertain.interruption import OutOfTime, limited, look_up
 from ascertain.model import Machine
 from ascertain.model.named import shift_register
-from ascertain.pipeline.found_sequence import SequenceKind
+from ascertain.pipeline.found_sequence import FoundSequence, SequenceKind
 from ascertain.pipeline.sequence import find_sequence
 from ascertain.problem.pose import pose
+from ascertain.search.exact import solve
+from ascertain.search.solution import Solution
+from ascertain.sequences import characterising, incomplete, unique
 from ascertain.sequences.characterising import find_characterising_set, find_harmonised_identifiers
+from ascertain.sequences.cheapest_path import Sought, find_cheapest
 from ascertain.sequences.incomplete import find_identifiable
 from ascertain.sequences.preset import Aim, find_preset_word
 from ascertain.sequences.separating_tree import grow_separating_tree
@@ -115,15 +123,19 @@ def test_a_splitting_tree_separates_every_two_states_at_the_least_cost(task: Tas
 @settings(max_examples=60)
 def test_w_and_harmonised_identifiers_separate_what_can_be_separated(task: Task) -> None:
     for kind in ("characterising-set", "identifiers"):
-        found = find_sequence(kind, task)
-        asked, number = found.task, {name: a for a, name in enumerate(task.model.actions)}
-        words = [tuple(number[name] for name in word) for word in found.words]
-        every = tuple(range(len(words)))
-        of = dict.fromkeys(asked.model.states, every) if found.of is None else found.of
-        family = {h: [words[k] for k in of[asked.model.states[h]]] for h in range(asked.num_hypotheses)}
-        assert slow.is_harmonised(asked, family)
-        assert found.lower is not None and found.upper is not None and found.lower <= found.upper
-        assert str(found.verdict) == "VERIFIED"
+        check_family(task, find_sequence(kind, task))
+
+
+def check_family(task: Task, found: FoundSequence) -> None:
+    """Words for all states, or some for each, that separate what can be separated."""
+    asked, number = found.task, {name: a for a, name in enumerate(task.model.actions)}
+    words = [tuple(number[name] for name in word) for word in found.words]
+    every = tuple(range(len(words)))
+    of = dict.fromkeys(asked.model.states, every) if found.of is None else found.of
+    family = {h: [words[k] for k in of[asked.model.states[h]]] for h in range(asked.num_hypotheses)}
+    assert slow.is_harmonised(asked, family)
+    assert found.lower is not None and found.upper is not None and found.lower <= found.upper
+    assert str(found.verdict) == "VERIFIED"
 
 
 @given(tasks(machines(max_states=4, max_actions=2), about="start", max_hypotheses=4, unit_costs=True))
@@ -370,3 +382,89 @@ def test_a_machine_of_a_million_states_has_its_splitting_tree() -> None:
         word = tree.separating_word(s, t)
         assert (word is None) == (tree.leaf[s] == tree.leaf[t])
         assert word is None or slow.separates(task, s, t, word)
+
+
+@given(tasks(machines(max_states=5, max_actions=2, partial=False), about="start"))
+@settings(max_examples=40)
+def test_words_that_are_known_when_time_runs_out_separate_what_can_be_separated(task: Task) -> None:
+    for kind in ("characterising-set", "identifiers"):
+        left = [1.0]
+
+        def run_out(*_: object, left: list[float] = left, **__: object) -> NoReturn:
+            left[0] = 0.0
+            look_up()
+            raise AssertionError("time is over")
+
+        with patch.object(characterising, "find_splitters", run_out), limited(lambda left=left: left[0], "time"):
+            check_family(task, find_sequence(kind, task))
+
+
+def test_uio_sequences_that_are_known_when_time_runs_out_are_kept() -> None:
+    left = [1.0]
+
+    def find(*arguments: Any, **options: Any) -> Sought:
+        found = find_cheapest(*arguments, **options)
+        left[0] = 0.0
+        return found
+
+    with patch.object(unique, "find_cheapest", find), limited(lambda: left[0], "time"):
+        found = find_sequence("uio", pose(shift_register(3), about="start"))
+    assert (found.status, found.stopped_by) == ("undecided", "time")
+    assert len(found.words) == 1
+
+
+def two_counters() -> Task:
+    """Which state of two equal counters is it? Of each state and its equal in the other counter one can be told."""
+    here = np.arange(6, dtype=np.int32)
+    twice = Machine(
+        states=tuple(f"c{s}" for s in here.tolist()),
+        actions=("up",),
+        readings=("-", "wrap"),
+        successor=np.where(here % 3 == 2, here - 2, here + 1).astype(np.int32)[:, None],
+        output=(here % 3 == 2).astype(np.int32)[:, None],
+    )
+    return pose(twice, about="start")
+
+
+def test_the_last_search_for_an_incomplete_identification_gets_as_much_time_as_the_best_one_took() -> None:
+    task = two_counters()
+    given_limits: list[tuple[float, float]] = []
+
+    def record(task: Task, **options: Any) -> Solution:
+        result = solve(task, **options)
+        taken = replace(result.stats, seconds=float(len(given_limits)))
+        given_limits.append((options["time_limit"], taken.seconds))
+        return replace(result, stats=taken)
+
+    with patch.object(incomplete, "solve", record), limited(lambda: 100.0, "ages"):
+        found = find_identifiable(task)
+    assert found.stopped_by is None
+    assert all(limit <= 100.0 for limit, _ in given_limits)
+    assert any(limit < 100.0 for limit, _ in given_limits)
+    assert found.seconds in {seconds for _, seconds in given_limits}
+
+
+@pytest.mark.parametrize("work", [1, 3, 8])
+def test_ctrl_c_leaves_the_best_set_of_labels_so_far(work: int) -> None:
+    task, calls = two_counters(), itertools.count()
+
+    def interrupted(task: Task, **options: Any) -> Solution:
+        if next(calls) == work:
+            raise KeyboardInterrupt
+        return solve(task, **options)
+
+    with patch.object(incomplete, "solve", interrupted):
+        found = find_sequence("incomplete", task)
+    assert (found.stopped_by, found.exit_code, found.status) == ("interrupt", 130, "found")
+    assert found.incomplete is not None and not found.incomplete.is_cheapest
+    assert len(found.incomplete.labels) == min(work, 3)
+
+
+def test_ctrl_c_leaves_the_bound_of_a_search_for_a_word() -> None:
+    def expand(node: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
+        if node[0] > 3:
+            raise KeyboardInterrupt
+        yield 0, (node[0] + 1,)
+
+    found = find_cheapest(tuple(range(1)), lambda node: False, expand, [5])
+    assert (found.word, found.lower, found.stopped_by) == (None, 20, "interrupt")

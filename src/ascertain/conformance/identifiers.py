@@ -128,6 +128,7 @@ def cover(options: Sequence[tuple[int, int]], target: int) -> tuple[list[int], b
     done: set[int] = set()
     order = 0
     while heap and len(done) < MAX_COVERS:
+        look_up()
         cost, _, mask = heapq.heappop(heap)
         if mask in done:
             continue

@@ -228,7 +228,7 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
             raise ModelError(f"the {name} table must hold integers in shape {shape}; it is {array.dtype} {array.shape}")
         if not (int(array.min()) >= UNDEFINED and int(array.max()) < bound):
             raise ModelError(f"the {name} table has an entry outside -1 .. {bound - 1}")
-        result = array.astype(np.int32)
+        result = array.astype(np.int32, order="C")  # kernels are compiled once more for any other order
         result.setflags(write=False)
         return result
 

@@ -19,7 +19,7 @@ import numpy as np
 from ascertain.certificate.claims.obstruction import obstruction_claim
 from ascertain.certificate.claims.words import Shows, words_claim
 from ascertain.errors import TaskError, find_name
-from ascertain.interruption import OutOfTime, limited
+from ascertain.interruption import OutOfTime, limited, seconds_left
 from ascertain.model import Model
 from ascertain.model.files import NotAModel, read_listed
 from ascertain.pipeline.certify import certify
@@ -46,6 +46,8 @@ __all__ = ["FoundSequence", "SequenceKind", "find_sequence"]  # what the verb ne
 
 MOST_REPLAYED = 10_000_000
 """Pairs of hypotheses times words that are certified: the checker takes some seconds."""
+SHORTEST = 0.2
+"""Seconds that the last search of several may take, whatever is left: its policy is the answer."""
 
 
 def find_sequence(
@@ -217,18 +219,19 @@ def _of_words(
 
 def _identify(kind: SequenceKind, task: Task, max_nodes: int) -> FoundSequence:
     asked = _by_state(task, "start")
+    alike = _tell_equivalent(asked)  # while there is time
     sought = find_unique_words(asked, max_nodes=max_nodes)
     words = list(dict.fromkeys(x.word for x in sought if x.word is not None))
     of = [[] if x.word is None else [words.index(x.word)] for x in sought]
     without = [asked.labels[h] for h, x in enumerate(sought) if x.lower is None]
     reason = f"no UIO sequence exists for {_list(without)}" if without else None
-    found = _of_words(kind, asked, sought, words, of, _join(reason, _tell_equivalent(asked)))
+    found = _of_words(kind, asked, sought, words, of, _join(reason, alike))
     return _certified(found, words_claim("identified", words, of) if words else None)
 
 
 def _characterise(kind: SequenceKind, task: Task) -> FoundSequence:
     asked, model = _complete(kind, task)
-    partition = refine(model)
+    partition, alike = refine(model), _tell_equivalent(asked)
     reduced, block = reduce_model(model, partition), [int(c) for c in partition.block]
     cost, _ = asked.integer_costs()
     if kind == "identifiers":
@@ -243,7 +246,7 @@ def _characterise(kind: SequenceKind, task: Task) -> FoundSequence:
         each = [list(range(len(words)))] * reduced.num_states
     upper = sum(int(cost[a]) for word in weighed for a in word)
     of = [each[c] for c in block]
-    found = _of_words(kind, asked, [Sought(None, lower, upper)], words, of, _tell_equivalent(asked))
+    found = _of_words(kind, asked, [Sought(None, lower, upper)], words, of, alike)
     # Equivalent states share a label where the words are certified: nothing separates them.
     names = tuple(reduced.states)
     classes = replace(asked, label=partition.block, labels=names)
@@ -281,11 +284,13 @@ def _complete(kind: SequenceKind, task: Task) -> tuple[Task, Model]:
 def _leave_out(kind: SequenceKind, task: Task) -> FoundSequence:
     found = find_identifiable(task)
     kept = restrict_labels(task, found.labels)
+    left = seconds_left()
     with limited(lambda: inf, "no limit"):  # what was solved in time is solved once more, for its proof
-        settled = settle(kept)
-    left = found.name(frozenset(int(k) for k in task.label) - found.labels)
-    reason = f"left out: {_list(left)}" if left else None
-    return replace(_of_settled(kind, kept, settled), incomplete=found, stopped_by=found.stopped_by, reason=reason)
+        settled = settle(kept, time_limit=None if left is None else max(left, SHORTEST), prove="when solved")
+    without = found.name(frozenset(int(k) for k in task.label) - found.labels)
+    reason = f"left out: {_list(without)}" if without else None
+    stopped = found.stopped_by or settled.stopped_by
+    return replace(_of_settled(kind, kept, settled), incomplete=found, stopped_by=stopped, reason=reason)
 
 
 def _tell_equivalent(task: Task) -> str | None:

@@ -6,6 +6,7 @@ quotient -> obstruction -> search -> policy on the original task -> certificate 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -43,7 +44,7 @@ class Settled(Shown):
     solution: Solution
     obstruction: Obstruction | None
     certificate: dict[str, Any] | None
-    """None when nothing was proved before a limit was met."""
+    """None when nothing was proved before a limit was met, or Ctrl-C was pressed while it was made."""
     verdict: Verdict | None
 
     def shown(self) -> Mapping[str, object]:
@@ -213,5 +214,7 @@ def settle(
         claims.append(obstruction_claim(task, *obstruction.pair))
     if isinstance(solution, Bounded) and prove != "always" and task.model.successor.size > MOST_CHECKED:
         claims = []
-    certificate, verdict = certify(task, claims) if claims else (None, None)
+    certificate, verdict = None, None
+    with suppress(KeyboardInterrupt):  # what was found is worth more than its certificate
+        certificate, verdict = certify(task, claims) if claims else (None, None)
     return Settled(task, solution, obstruction, certificate, verdict)

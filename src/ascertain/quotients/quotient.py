@@ -114,6 +114,8 @@ def _take(question: AbstractQuestion, tolerance: Fraction | None) -> AbstractQuo
 def reduce_model(model: Model, partition: Partition) -> Model:
     """One state a class, named after its first member; an origin is kept only if no class mixes two."""
     representative = partition.representative
+    if len(representative) == model.num_states and (partition.block == np.arange(model.num_states)).all():
+        return model  # it is minimal
     kept: list[int] = representative.tolist()
     block: list[int] = partition.block.tolist()
     lead = model.successor[representative]

@@ -18,8 +18,8 @@ import numpy as np
 
 from ascertain.kernels._jit import compiling_seconds, whole_kernels
 from ascertain.kernels.quotients.pairs import INFINITE
-from ascertain.kernels.search.deepen import DONE, FULL, PAUSED, deepen, prove_infinite
-from ascertain.kernels.search.graph import EXPANDED, bound_again
+from ascertain.kernels.search.deepen import deepen, prove_infinite
+from ascertain.kernels.search.graph import DONE, EXPANDED, FULL, PAUSED, bound_again
 from ascertain.policy.automaton import Automaton
 from ascertain.policy.evaluate import cost_by_hypothesis
 from ascertain.search.configuration import Arena, Member, price_of_next, value_next_size
@@ -31,6 +31,7 @@ from ascertain.search.plan import read_policy
 from ascertain.search.shares import Shares, bound_by_counting, bound_by_packing
 from ascertain.search.solution import SearchStats, StopReason
 from ascertain.search.splitting import SplittingTree, grow_splitting_tree
+from ascertain.task.task import Task
 
 SearchProgress: TypeAlias = Callable[[Fraction, Fraction | None, SearchStats], None]
 """Called with the lower bound, the upper bound (None while there is none) and the work done so far."""
@@ -50,8 +51,6 @@ second."""
 PACK_AFTER = 400_000_000
 """Visits times the square of members times actions after which a small task is bounded by packing: a second of search,
 which importing the solver of linear programs and listing pairs takes too."""
-GRACE = 0.25
-"""Seconds that a first policy may take whatever the limit: without one there is nothing to return."""
 MOST_SPLIT = 4_096
 """States whose splitting tree is grown: blocks are sorted in a time that grows with the square of their size."""
 MOST_ENTERED = 20_000
@@ -66,6 +65,7 @@ class Search:
         arena: Arena,
         weight: dict[Member, int] | None = None,
         *,
+        task: Task | None = None,
         first: Automaton | None = None,
         time_limit: float | None = None,
         memory_limit: int | None = None,
@@ -73,6 +73,8 @@ class Search:
         compiled_before: float | None = None,
     ) -> None:
         self.arena = arena
+        self.task = arena.task if task is None else task
+        """The question before its quotient was taken: there, too, a greedy policy must not be cheaper."""
         self.started = time.monotonic() if started is None else started
         self.compiled_before = compiling_seconds() if compiled_before is None else compiled_before
         """Seconds of compiling that do not belong to this search."""
@@ -123,7 +125,7 @@ class Search:
             with whole_kernels():
                 why = self.deepen(progress)
         except KeyboardInterrupt:
-            why = "interrupt"
+            why, self.deadline = "interrupt", time.monotonic()
         if why is not None and not self.prepared:
             self.prepare()
         return why if self.lower < self.upper else None
@@ -135,11 +137,14 @@ class Search:
         at_once = SLICE if size <= SMALL else max(1, PASSES // size)
         first = min(SHORT_SLICE, FIRST_PASSES // (size * len(self.arena.start)))
         while True:
-            if not self.prepared and (self.graph.num_visits >= first or size > SMALL):
+            # Where the machine is large, a first policy is known, and better ones are there sooner than bounds.
+            if not self.prepared and (self.graph.num_visits >= first or size > SMALL or self.first is not None):
                 self.prepare()
                 if self.is_over:
                     return "time"
                 self.report(progress)
+                if self.graph.mean and size > SMALL:
+                    self.pack()  # to lower a sum takes many small steps, and to raise its bound even more
             status = self.visit(at_once if self.prepared else max(1, first))
             if status == DONE:
                 return None
@@ -148,6 +153,9 @@ class Search:
                 if self.memory_limit is not None and 2 * self.graph.num_bytes > self.memory_limit:
                     return "memory"
                 self.graph.grow()
+                if self.is_over:
+                    return "time"
+                continue
             self.look_for_infinity(patiently=status == PAUSED)
             self.pack()
             if status == PAUSED:
@@ -184,14 +192,15 @@ class Search:
             return
         is_small = len(self.arena.start) * self.arena.num_actions <= SMALL and len(self.arena.tables.distance) > 0
         # Of a small task it takes a moment, whatever the time.
-        until = None if is_small or self.deadline is None else max(self.deadline, time.monotonic() + GRACE)
-        self.take(self.first or find_first_policy(self.arena.task, deadline=until, eager=True))
-        self.take(find_first_policy(self.arena.task, MIDDLE, self.deadline))
-        if len(self.arena.start) * self.arena.num_actions > SMALL:
-            self.take(find_first_policy(self.arena.task, MIDDLE, self.deadline, by_largest=True))
-        if self.counts_start:
+        until = None if is_small else self.deadline
+        self.take(self.first or find_first_policy(self.task, deadline=until, eager=True))
+        is_large = len(self.arena.start) * self.arena.num_actions > SMALL
+        for by_largest in (False, True) if is_large else (False,):
+            if not self.is_over:
+                self.take(find_first_policy(self.arena.task, MIDDLE, self.deadline, by_largest=by_largest))
+        if self.counts_start and not self.is_over:
             self.raise_start(bound_by_counting(self.arena, self.lower))
-        if self.lower >= self.upper:
+        if self.lower >= self.upper or (self.is_over and self.upper < INFINITE):
             return
         if not self.arena.about_current and len(self.arena.class_of) <= MOST_SPLIT:
             self.tree = grow_splitting_tree(self.arena)
@@ -216,10 +225,11 @@ class Search:
         """When a search turns out to be long: bound the start by packing, and look for policies further, once."""
         size = len(self.arena.start) * self.arena.num_actions
         due = 0 if size > SMALL else PACK_AFTER // size**2
-        if self.packed or self.graph.num_visits < due or not self.counts_start or self.lower >= self.upper:
+        if self.packed or self.graph.num_visits < due or self.lower >= self.upper:
             return
         self.packed = True
-        self.raise_start(bound_by_packing(self.arena, self.lower, lambda: self.is_over))
+        if self.counts_start:
+            self.raise_start(bound_by_packing(self.arena, self.lower, lambda: self.is_over))
         self.take(find_first_policy(self.arena.task, WIDE, self.deadline))
         if self.is_planned and self.lower < self.upper:
             improve_plan(self.graph, self.tree, 4, self.deadline)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import Literal, TypeAlias
@@ -28,7 +28,7 @@ from ascertain.policy.evaluate import cost_by_hypothesis
 from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.quotients.separation import PairDistances
 from ascertain.search.configuration import Arena, Member, build_arena, is_pure
-from ascertain.search.deepening import GRACE, Search, SearchProgress
+from ascertain.search.deepening import Search, SearchProgress
 from ascertain.search.first_policy import find_first_policy
 from ascertain.search.least_mean import lower_mean
 from ascertain.search.mean_proof import MeanProver
@@ -56,6 +56,9 @@ Weights: TypeAlias = tuple[Fraction, ...]
 """One positive rational for each hypothesis of the task."""
 LARGE, SMALL_STATES = 25_000, 50
 """States times actions above which a first policy is found at once; a hypothesis counts as so many states."""
+
+PATIENCE = 1.0
+"""Seconds after Ctrl-C in which a first policy is looked for, where there is none yet."""
 
 
 def solve(
@@ -89,13 +92,16 @@ def solve(
     first: Automaton | None = None
     try:
         with _ending_at(deadline if is_large(task) else None):
-            soon = None if deadline is None else max(deadline, started + GRACE)
-            first = find_first_policy(task, deadline=soon, eager=True) if is_large(task) else None
+            first = find_first_policy(task, deadline=deadline, eager=True) if is_large(task) else None
             quotient = take_quotient(task)
             arena = build_arena(quotient.reduced, mean=mean, distances=distances)
     except OutOfTime:
         return conclude_early(task, first, given, objective, "time", time.monotonic() - started)
     except KeyboardInterrupt:
+        if first is None and is_large(task):
+            soon = time.monotonic() + PATIENCE
+            with _ending_at(soon):
+                first = find_first_policy(task, deadline=soon, eager=True)
         return conclude_early(task, first, given, objective, "interrupt", time.monotonic() - started)
     if is_pure(arena.start):
         return answer_at_once(arena, quotient, given if mean else None, time.monotonic() - started)
@@ -105,6 +111,7 @@ def solve(
     search = Search(
         arena,
         merged if mean else None,
+        task=task,
         first=first,
         time_limit=time_limit,
         memory_limit=memory_limit,
@@ -121,8 +128,9 @@ def solve(
         return replace(unsolvable, objective=objective)
     solution = conclude(search, quotient, given if mean else None, why, prove)
     if isinstance(solution, Solved) and least_mean and not mean and search.is_planned and fits(task, merged):
-        policy, is_least = lower_mean(search.graph, merged, deadline)
-        solution = replace(solution, policy=policy.named(task), mean_is_least=is_least)
+        with suppress(KeyboardInterrupt):  # what is known stays known
+            policy, is_least = lower_mean(search.graph, merged, deadline)
+            solution = replace(solution, policy=policy.named(task), mean_is_least=is_least)
     return with_mean(task, given, solution)
 
 

@@ -6,6 +6,7 @@ something. It need not exist where the task is solvable. (See `kernels/search/fi
 
 from __future__ import annotations
 
+import math
 import time
 
 import numpy as np
@@ -29,6 +30,9 @@ MOST_WORDS = 2_048
 TRIALS = 4
 """Where a configuration is not split by any of the words looked at, all is tried again with eight times the width and
 twice as many words: so often."""
+GRACE = 0.25
+"""Seconds that an eager policy may take whatever the deadline, once its kernel is loaded: without a policy there is
+nothing to return."""
 PASSES = 2_000_000
 """Members times words times actions between two looks at the clock: some hundredths of a second."""
 FINEST, DEAREST = 16, 4_096
@@ -49,7 +53,7 @@ def find_first_policy(
 
     `width` says how many words are looked at, unless it is `eager` and takes the best of the shortest that split; a
     word is as good as all that it leaves, or, `by_largest`, as the worst of what it leaves. `deadline` is on the clock
-    of `time.monotonic`.
+    of `time.monotonic`; an eager policy has GRACE beyond it.
     """
     bits = max(len(task.labels) - 1, 1).bit_length()
     if task.model.num_states << bits >= 2**31 or task.num_hypotheses > MOST_MEMBERS:
@@ -93,11 +97,13 @@ def _plan(
         digest=np.zeros(num_words, dtype=np.int64),
     )
     at_a_time = max(1, PASSES // (max(width, k) * len(tables.cost)))
+    until, grace = math.inf if deadline is None else deadline, GRACE if eager else 0.0
     while True:
         status = plan_first(tables, scratch, scratch.weight, words, plan, width, eager, by_largest, at_a_time)
         if status == kernels.DONE:
             return status, _read(plan)
-        if status == kernels.STUCK or (deadline is not None and time.monotonic() > deadline):
+        until, grace = max(until, time.monotonic() + grace) if grace else until, 0.0
+        if status == kernels.STUCK or time.monotonic() > until:
             return status, None
         if status == kernels.FULL:
             plan = _doubled(plan)

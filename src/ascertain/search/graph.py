@@ -35,9 +35,8 @@ class SearchGraph:
         self.mean = weight is not None
         self.start = {member: 1 if weight is None else weight[member] for member in arena.start}
         """The hypotheses with their weights: for worst costs all alike."""
-        k, num_actions = len(arena.start), arena.num_actions
-        # The start can be expanded at once: each action leads to at most as many branches as there are members.
-        room = max(1024, 2 * k * num_actions)
+        k = len(arena.start)
+        room = max(1024, 4 * k)
         self.data = _empty_graph(nodes=room, members=4 * room, edges=room, children=2 * room, mean=self.mean)
         self.scratch = Scratch(
             key=np.empty(k, dtype=np.int64),
@@ -110,9 +109,10 @@ class SearchGraph:
             data = data._replace(child=_grown(data.child, max(2 * len(data.child), int(used[CHILDREN]) + members + 1)))
         self.data = data
 
-    def grow(self) -> None:
-        """Make room for the expansion of any node, and for a deeper stack."""
-        most = self.arena.num_actions * len(self.arena.start)
+    def grow(self, num_actions: int = 1) -> None:
+        """Make room for so many edges of any node, and for a deeper stack."""
+        # An edge leads to at most as many branches as there are members.
+        most = num_actions * len(self.arena.start)
         self.make_room(most, most)
         if int(self.stack[0, 0]) + 2 >= len(self.stack):
             stack = np.zeros((2 * len(self.stack), 2), dtype=np.int64)
@@ -145,7 +145,7 @@ def _empty_graph(*, nodes: int, members: int, edges: int, children: int, mean: b
         edge_action=np.zeros(edges, dtype=np.int32),
         first_child=np.zeros(edges + 1, dtype=np.int64),
         child=np.zeros(children, dtype=np.int32),
-        used=np.zeros(6, dtype=np.int64),
+        used=np.zeros(8, dtype=np.int64),
     )
 
 

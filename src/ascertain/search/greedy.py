@@ -20,6 +20,10 @@ from ascertain.search.graph import SearchGraph
 from ascertain.search.splitting import SplittingTree
 from ascertain.types import Action
 
+MOST_RANKED = 60_000
+"""Members times actions of a configuration whose words are ranked anew: a tenth of a second at most, so that limits are
+kept."""
+
 
 def plan_greedily(graph: SearchGraph, tree: SplittingTree | None, deadline: float | None = None) -> bool:
     """Enter a greedy policy into the graph, if the steps do not lead to a dead end; whether they did not."""
@@ -39,7 +43,9 @@ def improve_plan(graph: SearchGraph, tree: SplittingTree | None, width: int, dea
         before = graph.upper(0)
         # The last steps first: what they save, earlier ones can count on.
         for here in reversed(planner.list_steps()):
-            for word in planner.rank(here, width):
+            is_large = len(here) * graph.arena.num_actions > MOST_RANKED
+            # What a large one does stays, and is worth what the later steps have come to.
+            for word in [planner.planned(here)] if is_large else planner.rank(here, width):
                 if planner.is_over:
                     return
                 planner.attempt(here, word)
@@ -146,6 +152,10 @@ class _Planner:
             if word not in words:
                 words.append(word)
         return words
+
+    def planned(self, here: dict[Member, int]) -> list[Action]:
+        """What the present policy does in a configuration that it leads to, as a word."""
+        return [int(self.graph.data.plan[self.graph.intern(here)])]
 
     def branch(self, here: dict[Member, int], action: Action) -> list[dict[Member, int]]:
         """What is left after each reading and is not pure."""

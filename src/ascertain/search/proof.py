@@ -20,6 +20,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ascertain.collecting import collecting_later
 from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.kernels.search import rows as kernels
 from ascertain.kernels.search.rows import Rows, find_part, form_rows
@@ -35,7 +36,8 @@ AT_ONCE = 1_000
 
 def prove_bound(graph: SearchGraph, bound: int) -> tuple[tuple[ProofRow, ...], int]:
     """Rows for "the start costs at least `bound`", finite and above 0, and the number of the row that says so."""
-    return _RowWriter(graph).prove(bound)
+    with collecting_later():
+        return _RowWriter(graph).prove(bound)
 
 
 class _RowWriter:
@@ -105,7 +107,7 @@ class _RowWriter:
 
     def make_room(self) -> None:
         """Let grow whatever is short of room."""
-        self.graph.grow()
+        self.graph.grow(self.arena.num_actions)
         self.arena.make_pair_room()
         longer: dict[str, np.ndarray] = {}
         for name, size in (("need", 0), ("number", 0), ("node", 0), ("first_move", 1)):

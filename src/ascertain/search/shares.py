@@ -19,6 +19,7 @@ Floats choose the shares; they are then made rationals, and scaled until they fi
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -50,6 +51,8 @@ MOST_RIVALS = 1_500
 """Rivals of a reference, evenly spaced: cuts of more of them make the program long without making it much better."""
 SAMPLE = 16
 """Hypotheses that are tried as references, and rivals that each is measured against."""
+IMPORT_SECONDS = 0.5
+"""Importing the solver of linear programs takes about this long; with less time left there is no bound by packing."""
 SHORTEST = 0.01
 """Seconds that a linear program may take at least, for its solver takes no less."""
 FINEST = 1_000
@@ -132,6 +135,9 @@ def _one_of_each_label(arena: Arena) -> tuple[int, ...]:
 
 def bound_by_packing(arena: Arena, above: int, is_over: Callable[[], bool]) -> Shares | None:
     """The bound by packing, if it is more than `above`; None too where time is over. The arena is about the start."""
+    left = seconds_left()
+    if left is not None and left < IMPORT_SECONDS and "scipy.optimize" not in sys.modules:
+        return None
     best: Shares | None = None
     for reference in _choose_references(arena):
         if is_over():

@@ -8,7 +8,8 @@ which of the two it is in front of can use it all the same.
 They exist exactly up to equivalence, so states stand for classes here. What is made small is the total cost of the
 words, and then their number. Small machines: the cheapest cover of the pairs by words that split alike
 (`conformance/identifiers.py`), up to limits; a smallest W is hard to find. Larger ones: the words of the splitting
-tree. Either way the lower bound is what the farthest pair needs, for identifiers the farthest of each state, summed.
+tree, as where time runs out. Either way the lower bound is what the farthest pair needs, for identifiers the farthest
+of each state, summed.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 
 from ascertain.conformance.identifiers import Splitter, cover, find_splitters, identify, useful_splitters
 from ascertain.errors import LimitError, ModelError
+from ascertain.interruption import OutOfTime
 from ascertain.model import Model
 from ascertain.sequences.cheapest_path import Word
 from ascertain.sequences.separating_tree import SeparatingTree, grow_separating_tree
@@ -63,16 +65,23 @@ def find_characterising_set(model: Model, cost: LongArray | None = None) -> tupl
     known = _list_words(tree)
     if model.num_states > MOST_COVERED or model.num_states == 1:
         return known, tree.dearest
+    try:
+        found = _cover_pairs(model, cost)
+    except OutOfTime:
+        return known, tree.dearest
+    price = cost.tolist()
+    return min(found, known, key=lambda words: _rank(words, price)), tree.dearest
+
+
+def _cover_pairs(model: Model, cost: LongArray) -> tuple[Word, ...]:
+    """The cheapest words, of some, that tell every two states apart."""
     splitters = find_splitters(_table(model, cost), max_behaviours=BEHAVIOURS)
     pairs = list(combinations(range(model.num_states), 2))
     options = [sum(1 << k for k, (s, t) in enumerate(pairs) if x.separated[s] >> t & 1) for x in splitters]
     kept = _undominated(splitters, options)
     priced = [(options[k], splitters[k].weight * len(splitters) + 1) for k in kept]
     chosen = [splitters[kept[k]].word for k in cover(priced, (1 << len(pairs)) - 1)[0]]
-    price = cost.tolist()
-    return min(
-        tuple(sorted(chosen, key=lambda w: (len(w), w))), known, key=lambda words: _rank(words, price)
-    ), tree.dearest
+    return tuple(sorted(chosen, key=lambda w: (len(w), w)))
 
 
 def find_harmonised_identifiers(model: Model, cost: LongArray | None = None) -> tuple[Family, int]:
@@ -86,6 +95,16 @@ def find_harmonised_identifiers(model: Model, cost: LongArray | None = None) -> 
     if n > MOST_COVERED or n == 1:
         return known, lower
     known = _pruned(model, known)
+    try:
+        found = _identify_all(model, cost)
+    except OutOfTime:
+        return known, lower
+    return min(found, known, key=lambda family: _rank([w for words in family for w in words], price)), lower
+
+
+def _identify_all(model: Model, cost: LongArray) -> Family:
+    """For each state the cheapest words, of some, that identify it, harmonised."""
+    n, price = model.num_states, cost.tolist()
     splitters = find_splitters(_table(model, cost), max_behaviours=BEHAVIOURS)
     chosen = [{x.word for x in _identify(splitters, s, n)} for s in range(n)]
     for s, t in combinations(range(n), 2):
@@ -94,8 +113,7 @@ def find_harmonised_identifiers(model: Model, cost: LongArray | None = None) -> 
             word = min(able, key=lambda w: (_weigh(w, price), w))
             chosen[s].add(word)
             chosen[t].add(word)
-    found = _pruned(model, tuple(tuple(sorted(words, key=lambda w: (len(w), w))) for words in chosen))
-    return min(found, known, key=lambda family: _rank([w for words in family for w in words], price)), lower
+    return _pruned(model, tuple(tuple(sorted(words, key=lambda w: (len(w), w))) for words in chosen))
 
 
 def _checked_tree(model: Model, cost: LongArray) -> SeparatingTree:

@@ -35,7 +35,7 @@ class Sought:
     nodes: int = 0
     """How many nodes were kept."""
     stopped_by: str | None = None
-    """The limit that was met: "time" or "nodes"."""
+    """The limit that was met: "time" or "nodes"; or "interrupt"."""
 
     @property
     def is_decided(self) -> bool:
@@ -84,6 +84,8 @@ def find_cheapest(
             return Sought(None, None, None, len(came))
     except OutOfTime:
         stopped = "time"
+    except KeyboardInterrupt:
+        stopped = "interrupt"
     return Sought(known.word, max(least, known.lower or 0), known.upper, len(came), stopped)
 
 

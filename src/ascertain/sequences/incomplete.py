@@ -52,7 +52,9 @@ class Incomplete:
     cores: tuple[Labels, ...]
     """Sets that are not identifiable; whatever is left out must hit each of them."""
     stopped_by: str | None = None
-    """The limit that was met: "time" or "sets"."""
+    """The limit that was met: "time" or "sets"; or "interrupt"."""
+    seconds: float = 0.0
+    """What finding that cost took: so long does it take again, with a proof."""
 
     def name(self, labels: Labels) -> list[str]:
         """The names of some labels."""
@@ -62,7 +64,8 @@ class Incomplete:
 def find_identifiable(task: Task) -> Incomplete:
     """The largest set of labels of a task about the start that an experiment tells apart, and then the cheapest.
 
-    Looks at the limit of time that holds (`interruption.limited`).
+    Looks at the limit of time that holds (`interruption.limited`), and leaves as much of it as solving for the best set
+    once more will take.
     """
     if task.about != "start":
         raise TaskError(
@@ -75,16 +78,17 @@ def find_identifiable(task: Task) -> Incomplete:
     tried: set[Labels] = set()
     dropped, stopped = 0, None
     try:
-        best = _grow(task, everything, best, cores)
+        for larger in _grow(task, everything, best, cores):
+            best = larger
         while len(everything) - dropped >= len(best.labels) and stopped is None:
             fresh = False
             for drop in _hitting_sets(cores, dropped):
                 if drop in tried:
                     continue
                 tried.add(drop)
-                found = _settle(task, everything - drop)
+                found = _settle(task, everything - drop, best.seconds)
                 if isinstance(found, frozenset):
-                    cores.append(_minimise(task, found))
+                    cores.append(_minimise(task, found, best.seconds))
                     fresh = True
                     break  # the new core changes what hits them all
                 best = _better(best, everything - drop, found)
@@ -94,25 +98,28 @@ def find_identifiable(task: Task) -> Incomplete:
             dropped += not fresh and stopped is None
     except OutOfTime:
         stopped = "time"
+    except KeyboardInterrupt:
+        stopped = "interrupt"
     most = max(len(best.labels), len(everything) - dropped)
     return replace(best, most=most, is_cheapest=stopped is None, cores=tuple(cores), stopped_by=stopped)
 
 
-def _grow(task: Task, everything: Labels, best: Incomplete, cores: list[Labels]) -> Incomplete:
-    """An identifiable set to which no label can be added, and the cores that keep them out."""
+def _grow(task: Task, everything: Labels, best: Incomplete, cores: list[Labels]) -> Iterator[Incomplete]:
+    """Larger and larger identifiable sets, until no label can be added, and the cores that keep labels out."""
     for k in sorted(everything):
-        found = _settle(task, best.labels | {k})
+        found = _settle(task, best.labels | {k}, best.seconds)
         if isinstance(found, frozenset):
             cores.append(found)
         else:
             best = _better(best, best.labels | {k}, found)
-    return best
+            yield best
 
 
-def _better(best: Incomplete, labels: Labels, cost: Fraction) -> Incomplete:
+def _better(best: Incomplete, labels: Labels, found: tuple[Fraction, float]) -> Incomplete:
     """The larger of two identifiable sets, of equal ones the cheaper."""
+    cost, seconds = found
     larger = (len(labels), -cost) > (len(best.labels), -best.cost)
-    return replace(best, labels=labels, cost=cost) if larger or labels == best.labels else best
+    return replace(best, labels=labels, cost=cost, seconds=seconds) if larger or labels == best.labels else best
 
 
 def restrict_labels(task: Task, labels: Labels) -> Task:
@@ -127,13 +134,18 @@ def restrict_labels(task: Task, labels: Labels) -> Task:
     )
 
 
-def _settle(task: Task, labels: Labels) -> Fraction | Labels:
-    """The least worst cost of telling these labels apart, or a core among them; the limit of time is that of all."""
+def _settle(task: Task, labels: Labels, reserve: float) -> tuple[Fraction, float] | Labels:
+    """The least worst cost of telling these labels apart and what that took, or a core among them.
+
+    The limit of time is that of all, less the reserve.
+    """
     look_up()
-    found = solve(restrict_labels(task, labels), time_limit=seconds_left(), prove="never", least_mean=False)
+    left = seconds_left()
+    limit = None if left is None else max(0.0, left - reserve)
+    found = solve(restrict_labels(task, labels), time_limit=limit, prove="never", least_mean=False)
     match found:
-        case Solved(cost=cost):
-            return cost
+        case Solved(cost=cost, stats=stats):
+            return cost, stats.seconds
         case Unsolvable(members=left):
             names = sorted(labels)
             return frozenset(names[k] for k, _ in left)
@@ -143,11 +155,11 @@ def _settle(task: Task, labels: Labels) -> Fraction | Labels:
             raise OutOfTime("the time limit of the search")
 
 
-def _minimise(task: Task, core: Labels) -> Labels:
+def _minimise(task: Task, core: Labels, reserve: float) -> Labels:
     """A core within a core, none of whose labels can be spared."""
     for k in sorted(core):
         if k in core:
-            found = _settle(task, core - {k})
+            found = _settle(task, core - {k}, reserve)
             core = found if isinstance(found, frozenset) else core
     return core
 

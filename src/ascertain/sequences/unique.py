@@ -36,7 +36,11 @@ def find_unique_words(task: Task, *, max_nodes: int = MOST_NODES) -> tuple[Sough
             if not left >> after & 1:
                 yield a, (after, left)
 
-    return tuple(
-        find_cheapest((e, everything & ~(1 << e)), lambda node: node[1] == 0, expand, sets.cost, max_nodes=max_nodes)
-        for e in sets.start
-    )
+    found: list[Sought] = []
+    for e in sets.start:
+        start = (e, everything & ~(1 << e))
+        if found and found[-1].stopped_by == "interrupt":
+            found.append(Sought(None, 0, None, stopped_by="interrupt"))
+        else:
+            found.append(find_cheapest(start, lambda node: node[1] == 0, expand, sets.cost, max_nodes=max_nodes))
+    return tuple(found)

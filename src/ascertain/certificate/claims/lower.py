@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from ascertain.collecting import collecting_later
 from ascertain.errors import CertificateError
 from ascertain.search.solution import ProofRow
 from ascertain.task.canonical import fraction_text
 from ascertain.types import IntArray
 
 
+@collecting_later()
 def lower_claim(
     cost: Fraction | None, rows: Sequence[ProofRow], root: int | None, block: IntArray | None = None
 ) -> dict[str, Any]:

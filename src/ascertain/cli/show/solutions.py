@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ascertain.pipeline.sequence import FoundSequence
     from ascertain.pipeline.settle import Settled
 
-NOT_PROVED = "nothing was proved before the limit"
+NOT_PROVED = "nothing was proved before it was stopped"
 """Why a search that was stopped has no certificate."""
 EXIT = {"solved": 0, "unsolvable": 1, "bounded": 3}
 """Exit codes by what became of a search."""
@@ -86,5 +86,9 @@ def save_certificate(path: Path | None, found: Settled | Bounds | FoundSequence,
     if path is not None and found.certificate is None:
         note(f"{path}: not written, as {why_not}")
     elif path is not None:
-        written, beside = found.write_certificate(path)
-        note(f"wrote {written} and {beside}")
+        try:
+            written, beside = found.write_certificate(path)
+        except KeyboardInterrupt:  # each file is there whole or not at all
+            note(f"{path}: not written, as it was interrupted")
+        else:
+            note(f"wrote {written} and {beside}")

@@ -36,7 +36,8 @@ def command(
 ) -> None:
     """Find the cheapest experiment that settles the problem, and prove that none is cheaper.
 
-    Exit code 0 solved, 1 unsolvable (proved), 3 when a limit was met first: then the interval reached is the answer.
+    Exit code 0 solved, 1 unsolvable (proved), 3 when a limit was met first, 130 after Ctrl-C: then the interval reached
+    is the answer, and certified if that is asked for. --time counts from the beginning of the search.
 
     Example:  ascertain solve problem.toml --certificate proof.json --draw tree.html
     """

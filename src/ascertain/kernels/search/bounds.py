@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from ascertain.kernels._jit import kernel
 from ascertain.kernels.quotients.pairs import INFINITE, larger_element
-from ascertain.kernels.search.distances import NONE, distance_met, exploring, look_up_pair
+from ascertain.kernels.search.distances import NONE, WALKED, distance_met, exploring, look_up_pair
 from ascertain.kernels.search.tables import SearchTables, Subsets
 from ascertain.types import IntArray, LongArray
 
@@ -26,6 +26,9 @@ NEVER = 2**31 - 1
 MOST_LOOKS = 2_048
 """Pairs of a configuration that are looked at, evenly spaced: all of 64 members, and a node of thousands is bounded in
 a time that does not grow with their square. Any pair gives a valid bound."""
+MOST_WALKED = 50_000
+"""Pairs that may be explored in bounding one configuration, before no further pair of it is looked at: a hundredth of a
+second or two, so that limits are kept."""
 MOST_CHOICES = 6_000
 """A configuration is searched for its dearest set of m members only if it has at most this many of them: each is one
 look-up, so that bounding a node stays within some tens of microseconds of compiled code."""
@@ -98,7 +101,10 @@ def bound_members(tables: SearchTables, code: IntArray, weight: LongArray, k: in
     dense = len(distance) > 0
     bits = tables.bits
     stride = 1 + k * k // (2 * MOST_LOOKS)
+    pause = int(tables.pairs.used[WALKED]) + MOST_WALKED
     for i in range(k):
+        if tables.pairs.used[WALKED] > pause:
+            break
         far = 0
         for j in range(i % stride, k, stride):
             if j != i:
@@ -117,6 +123,7 @@ def farthest_pair(tables: SearchTables, code: IntArray, k: int) -> tuple[int, in
 
     Of more than MOST_LOOKS pairs that many are looked at.
     """
+    pause = int(tables.pairs.used[WALKED]) + MOST_WALKED
     worst = -1
     one = 0
     other = 0
@@ -126,6 +133,8 @@ def farthest_pair(tables: SearchTables, code: IntArray, k: int) -> tuple[int, in
     bits = tables.bits
     if num_pairs > MOST_LOOKS:
         for look in range(MOST_LOOKS):
+            if tables.pairs.used[WALKED] > pause:
+                break
             p = look * num_pairs // MOST_LOOKS
             i = larger_element(p)
             j = p - i * (i - 1) // 2
@@ -138,6 +147,8 @@ def farthest_pair(tables: SearchTables, code: IntArray, k: int) -> tuple[int, in
                 other = i
         return worst, one, other
     for i in range(k):
+        if tables.pairs.used[WALKED] > pause:
+            break
         for j in range(i):
             u = int(code[i])
             v = int(code[j])

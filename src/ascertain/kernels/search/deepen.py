@@ -21,30 +21,23 @@ import numpy.typing as npt
 from ascertain.kernels._jit import kernel
 from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.kernels.search.distances import WALKED, exploring
-from ascertain.kernels.search.graph import CHILDREN, EDGES, MEMBERS, NODES, VISITS, ConfigurationGraph, Scratch, expand
+from ascertain.kernels.search.graph import (
+    CHILDREN,
+    DONE,
+    EDGES,
+    FULL,
+    MOST_PASSES,
+    MOST_WALKED,
+    NODES,
+    PAUSED,
+    RAISED,
+    VISITS,
+    ConfigurationGraph,
+    Scratch,
+    expand,
+)
 from ascertain.kernels.search.tables import SearchTables
 from ascertain.types import LongArray
-
-DONE, PAUSED, RAISED, FULL = range(4)
-"""Why `deepen` returned: bounds met; the slice is over; the root's lower bound rose; an array has no room."""
-
-
-MOST_WALKED = 300_000
-"""Pairs that may be explored in one call: about a tenth of a second, so that limits are looked at."""
-
-
-@kernel
-def has_room(graph: ConfigurationGraph, num_actions: int, k: int) -> bool:
-    """Whether a node of k members can be expanded without any array overflowing or the hash table crowding."""
-    most = num_actions * k
-    used = graph.used
-    return (
-        used[NODES] + most + 1 < len(graph.lower)
-        and 2 * (used[NODES] + most) < len(graph.slot)
-        and used[MEMBERS] + most < len(graph.members)
-        and used[EDGES] + num_actions + 1 < len(graph.edge_action)
-        and used[CHILDREN] + most < len(graph.child)
-    )
 
 
 @kernel
@@ -59,7 +52,10 @@ def edge_value(graph: ConfigurationGraph, price: int, e: int, bound: LongArray, 
     return price + rest
 
 
-@kernel(work=lambda tables, graph: tables.cost.size * graph.first_member[1] ** 2 // 4 + exploring(tables), sliced=True)
+@kernel(
+    work=lambda tables, graph: min(tables.cost.size * graph.first_member[1] ** 2 // 4, MOST_PASSES) + exploring(tables),
+    sliced=True,
+)
 def deepen(tables: SearchTables, graph: ConfigurationGraph, scratch: Scratch, stack: LongArray, limit: int) -> int:
     """Continue the search from `stack` for at most `limit` visits; see the module.
 
@@ -89,10 +85,11 @@ def deepen(tables: SearchTables, graph: ConfigurationGraph, scratch: Scratch, st
                 return RAISED
             continue
         if graph.num_edges[v] < 0:
-            if not has_room(graph, len(tables.cost), int(graph.first_member[v + 1] - graph.first_member[v])):
+            status = expand(tables, graph, scratch, v)
+            if status != DONE:
                 stack[0, 0] = depth
-                return FULL
-            expand(tables, graph, scratch, v)
+                stack[0, 1] += 1  # the visit is not over
+                return status
         graph.used[VISITS] += 1
         e = choose_edge(tables, graph, v)
         if graph.lower[v] > budget or graph.upper[v] <= budget:

@@ -17,19 +17,27 @@ from typing import NamedTuple
 
 from ascertain.kernels._jit import kernel
 from ascertain.kernels.quotients.pairs import INFINITE
-from ascertain.kernels.search.bounds import bound_members, bound_node
-from ascertain.kernels.search.distances import exploring
+from ascertain.kernels.search.bounds import MOST_LOOKS, bound_members, bound_node
+from ascertain.kernels.search.distances import WALKED, exploring
 from ascertain.kernels.search.tables import SearchTables
 from ascertain.types import IntArray, LongArray
 
 HASH_MASK = 2**40 - 1
 """Digests keep 40 bits, so that a product with a multiplier of `find_node`, at most 23 bits, fits a 64-bit integer."""
-NODES, MEMBERS, EDGES, CHILDREN, EXPANDED, VISITS = range(6)
-"""Places in `ConfigurationGraph.used`: the lengths in use of four arrays, and two counts of the work done."""
-
+NODES, MEMBERS, EDGES, CHILDREN, EXPANDED, VISITS, BEGUN, NEXT = range(8)
+"""Places in `ConfigurationGraph.used`: the lengths in use of four arrays, two counts of the work done, and what is
+left of an expansion that is not over: the node, plus one, and the action that it goes on with."""
+DONE, PAUSED, RAISED, FULL = range(4)
+"""Why `deepen` and `expand` returned: it is done; the slice is over; the root's lower bound rose; an array has no
+room."""
 
 FEW = 64
 """Members that are sorted by insertion."""
+MOST_PASSES = 50_000
+"""Passes of innermost loops, about, after which an expansion pauses: those of a node of a thousand members and as many
+actions are too many for limits to be looked at only afterwards."""
+MOST_WALKED = 100_000
+"""Pairs explored after which it pauses: some hundredths of a second."""
 
 
 class ConfigurationGraph(NamedTuple):
@@ -50,7 +58,7 @@ class ConfigurationGraph(NamedTuple):
     """The action that attains `upper`, or -1."""
     first_edge: LongArray
     num_edges: IntArray
-    """-1 where the node has not been expanded."""
+    """-1 where the node has not been expanded, or not to the end."""
     edge_action: IntArray
     first_child: LongArray
     child: IntArray
@@ -234,22 +242,54 @@ def intern_node(tables: SearchTables, graph: ConfigurationGraph, code: IntArray,
 
 
 @kernel
-def expand(tables: SearchTables, graph: ConfigurationGraph, scratch: Scratch, v: int) -> None:
-    """Make the edges of v, adding the nodes that they lead to; the caller has made sure that there is room."""
+def has_room(graph: ConfigurationGraph, num_actions: int, k: int) -> bool:
+    """Whether so many edges of a node of k members fit, without an array overflowing or the hash table crowding."""
+    most = num_actions * k
+    used = graph.used
+    return (
+        used[NODES] + most + 1 < len(graph.lower)
+        and 2 * (used[NODES] + most) < len(graph.slot)
+        and used[MEMBERS] + most < len(graph.members)
+        and used[EDGES] + num_actions + 1 < len(graph.edge_action)
+        and used[CHILDREN] + most < len(graph.child)
+    )
+
+
+@kernel
+def expand(tables: SearchTables, graph: ConfigurationGraph, scratch: Scratch, v: int) -> int:
+    """Make the edges of v, adding the nodes that they lead to; go on with it if it was PAUSED or FULL before.
+
+    Until it is DONE v counts as not expanded. What was begun of another node is given up.
+    """
     first = int(graph.first_member[v])
     k = int(graph.first_member[v + 1]) - first
     code = graph.members[first : first + k]
     weight = graph.weights[first : first + k] if tables.mean else graph.weights
-    graph.first_edge[v] = graph.used[EDGES]
-    graph.num_edges[v] = 0
-    graph.used[EXPANDED] += 1
-    for a in range(len(tables.cost)):
+    used = graph.used
+    if used[BEGUN] != v + 1:
+        used[BEGUN] = v + 1
+        used[NEXT] = 0
+        graph.first_edge[v] = used[EDGES]
+    passes = 0
+    walked = int(tables.pairs.used[WALKED]) + MOST_WALKED
+    for a in range(int(used[NEXT]), len(tables.cost)):
+        used[NEXT] = a
+        if not has_room(graph, 1, k):
+            return FULL
+        if passes > MOST_PASSES or tables.pairs.used[WALKED] > walked:
+            return PAUSED
+        before = int(used[NODES])
         size = branch(tables, code, weight, k, a, scratch)
-        if size < 0:
-            continue
-        count = collect_branches(tables, graph, scratch, size, v)
-        if count >= 0:
-            keep_edge(tables, graph, scratch.family, v, a, count)
+        if size >= 0:
+            count = collect_branches(tables, graph, scratch, size, v)
+            if count >= 0:
+                keep_edge(tables, graph, scratch.family, v, a, count)
+        # Each new node was bounded.
+        passes += 8 * k + (int(used[NODES]) - before) * min(k * k // 2, MOST_LOOKS)
+    used[BEGUN] = 0
+    used[EXPANDED] += 1
+    graph.num_edges[v] = used[EDGES] - graph.first_edge[v]
+    return DONE
 
 
 @kernel
@@ -299,8 +339,7 @@ def insert_child(graph: ConfigurationGraph, family: IntArray, count: int, u: int
 @kernel
 def keep_edge(tables: SearchTables, graph: ConfigurationGraph, family: IntArray, v: int, a: int, count: int) -> None:
     """Append the edge, unless another edge of v has the same branches: then the cheaper action stays."""
-    begin = int(graph.first_edge[v])
-    for e in range(begin, begin + int(graph.num_edges[v])):
+    for e in range(int(graph.first_edge[v]), int(graph.used[EDGES])):
         first = int(graph.first_child[e])
         if graph.first_child[e + 1] - first != count:
             continue
@@ -320,7 +359,6 @@ def keep_edge(tables: SearchTables, graph: ConfigurationGraph, family: IntArray,
     graph.first_child[e + 1] = first + count
     graph.used[EDGES] = e + 1
     graph.used[CHILDREN] = first + count
-    graph.num_edges[v] += 1
 
 
 @kernel(work=lambda count: 2 * count)

@@ -14,9 +14,16 @@ from typing import NamedTuple
 
 from ascertain.kernels._jit import kernel
 from ascertain.kernels.search.bounds import NEVER, dearest_subset, farthest_pair, usable_size
-from ascertain.kernels.search.deepen import has_room
 from ascertain.kernels.search.distances import exploring
-from ascertain.kernels.search.graph import ConfigurationGraph, Scratch, branch, find_node, intern_node, rename_labels
+from ascertain.kernels.search.graph import (
+    ConfigurationGraph,
+    Scratch,
+    branch,
+    find_node,
+    has_room,
+    intern_node,
+    rename_labels,
+)
 from ascertain.kernels.search.tables import SearchTables
 from ascertain.types import IntArray, LongArray
 
