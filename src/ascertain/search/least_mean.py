@@ -42,6 +42,8 @@ WORK_PER_VISIT = 0.1
 """More for a long search: about a tenth of what the search has taken."""
 STEPS = 2_000
 """Steps between two looks at the clock, fewer where configurations are large."""
+RECORDS, FRAMES = 1_024, 64
+"""Room for records, and for frames of the stack, to begin with: enough for most tasks."""
 
 Place: TypeAlias = tuple[Weighted, int]
 """A weighted configuration, and what may still be spent."""
@@ -65,15 +67,15 @@ class _Improver:
         self.worst, self.deadline = worst, deadline
         tables = worst.arena.tables._replace(mean=True, by_leaves=np.empty(0, dtype=np.int64))
         self.graph = SearchGraph(replace(worst.arena, tables=tables), weights)
-        self.stack = np.zeros((64, 10), dtype=np.int64)
+        self.stack = np.zeros((FRAMES, 10), dtype=np.int64)
         self.plan = MeanPlan(
             least_worst=np.zeros(0, dtype=np.int64),
             first=np.zeros(0, dtype=np.int32),
             order=np.zeros(0, dtype=np.int32),
             bound=np.zeros(0, dtype=np.int64),
             dearest=np.zeros(0, dtype=np.int64),
-            record=np.zeros((1024, 5), dtype=np.int64),
-            place=np.zeros((1024, 2), dtype=np.int64),
+            record=np.zeros((RECORDS, 5), dtype=np.int64),
+            place=np.zeros((RECORDS, 2), dtype=np.int64),
             used=np.array([int(WORK + WORK_PER_VISIT * worst.num_visits), 0, 0, 0], dtype=np.int64),
         )
         self.make_room()
