@@ -215,6 +215,20 @@ def test_with_little_work_the_mean_is_the_best_found_and_the_worst_cost_is_kept(
         assert not result.mean_is_least or result.mean == best
 
 
+@given(tasks(machines(min_states=4, max_states=7, max_readings=2), max_labels=7))
+@settings(max_examples=25)
+def test_the_least_mean_is_the_same_however_little_room_there_is_at_first(
+    task: Task,
+) -> None:
+    plain = solve(task)
+    with patch.multiple(least_mean, RECORDS=2, FRAMES=2, STEPS=1):
+        result = solve(task)
+    if isinstance(plain, Solved):
+        assert isinstance(result, Solved)
+        assert (result.cost, result.mean, result.mean_is_least) == (plain.cost, plain.mean, plain.mean_is_least)
+        assert walk(task, result.policy) == walk(task, plain.policy)
+
+
 def test_weights_beyond_the_words_of_the_search_leave_the_mean_as_found() -> None:
     task, _ = light_and_heavy()
     weights = [F(1, 10**30), F(1), F(1)]

@@ -183,14 +183,21 @@ class ColumnGeneration:
         columns: tuple[Column, ...] = (),
         forbidden: BoolArray | None = None,
         enough: float = 1e-4,
+        start: Prices | None = None,
     ) -> Mixture:
-        """Mix columns and add the best one at the mixture's prices, until that no longer makes it much cheaper."""
+        """Mix columns and add the best one at the mixture's prices, until that no longer makes it much cheaper.
+
+        From `start` on, prices that prove something already, all rounds stay half-way to the best prices so far.
+        """
         found = list(columns) or [self.solve(self.uniform_prices(size), forbidden) for size in FIRST_PRICES]
         best: tuple[Fraction, Prices] | None = None
+        if start is not None:
+            found.append(self.solve(start, forbidden))
+            best = found[-1].lower, start
         for turn in range(rounds):
-            # Two of three rounds stay half-way to the best prices so far, against oscillation; the third is free.
+            # Else two of three rounds do so, against oscillation, and the third is free.
             value, _, prices = self.mix(found)
-            if best is not None and turn % 3:
+            if best is not None and (turn % 3 or (start is not None and best[0] > 0)):
                 prices = 0.5 * prices + 0.5 * best[1]
             column = self.solve(prices, forbidden)
             if best is None or column.lower > best[0]:

@@ -51,8 +51,9 @@ TIGHT_RATIO, GOOD_RATIO = Fraction(102, 100), Fraction(105, 100)
 """Times the lower bound: a cost below the first leaves nothing to look for, one below the second no other policy."""
 ROUNDS, BOUND_ROUNDS = 10, 20
 """Rounds of column generation after a partial policy, for a policy and for a bound, which gains from more."""
-MAX_PRUNED_NODES, PRUNED_ROUNDS = 15_000, 40
-"""Information states of a pruned graph, and rounds on it: some seconds."""
+PRUNED_ROUNDS, PRUNED_LEAVES, PRUNED_DIVES = 25, 60, 6
+"""Rounds on a pruned graph, histories after which a policy made on it follows a column of its own, and rounds after a
+partial policy there: fewer than on a whole graph, whose bound would gain from more."""
 HOPELESS = 10.0
 """Columns so many times worse than the best break the risks by far, and take longest to improve."""
 PRUNED_STARTS, PRUNED_CHANGES = 8, 60
@@ -123,13 +124,14 @@ def find_pruned_minimax_policy(
     where one hypothesis costs far more than the others: here each has its own.
     """
     tables = tabulate_likelihoods(task, "named")
-    few = replace(limits, max_nodes=min(limits.max_nodes, MAX_PRUNED_NODES))
     if task.model.num_states <= MAX_STATES:
         actions = MostInformative(tables, min(2, tables.num_actions), preference, float(alpha))
-        graph = build_search_graph(tables, alpha, beta, actions, few, coarse=True)
+        graph = build_search_graph(tables, alpha, beta, actions, limits, coarse=True)
         program = ColumnGeneration(graph, alpha, beta, limits)
-        mixture = program.generate(PRUNED_ROUNDS)
-        return PricedPolicy(_improve_columns(*_restrict(program, mixture), limits), None)
+        fewer, mixture = _restrict(program, program.generate(PRUNED_ROUNDS, start=program.uniform_prices(1.0)))
+        few = replace(limits, max_leaves=min(limits.max_leaves, PRUNED_LEAVES))
+        best = _derandomise(fewer, mixture, few, PRUNED_DIVES)
+        return PricedPolicy(_improve_columns(fewer, mixture, limits) if best is None else best, None)
     raise LimitError(f"the model has more than {MAX_STATES} states, which are too many for pruning")
 
 
@@ -145,10 +147,12 @@ def _restrict(program: ColumnGeneration, mixture: Mixture) -> tuple[ColumnGenera
     return fewer, replace(mixture, columns=columns)
 
 
-def _derandomise(program: ColumnGeneration, mixture: Mixture, limits: SearchLimits) -> CertifiedController | None:
+def _derandomise(
+    program: ColumnGeneration, mixture: Mixture, limits: SearchLimits, rounds: int = ROUNDS
+) -> CertifiedController | None:
     if len(program.group_size) < len(program.group):
         return None
-    return Derandomisation(program, mixture, max_leaves=limits.max_leaves, rounds=ROUNDS).run()
+    return Derandomisation(program, mixture, max_leaves=limits.max_leaves, rounds=rounds).run()
 
 
 def _repeats(graph: BeliefGraph, limits: SearchLimits) -> int:

@@ -14,6 +14,7 @@ The names of the methods are those of the output and its files:
 
     lower   deterministic; pairwise; program
             prices                      lagrangian.py, column_generation.py
+            interpolation               interpolation.py
             openings                    branch_and_bound.py, ranked_openings.py
     upper   deterministic
             uniform tree, tree          composition.py
@@ -43,6 +44,7 @@ from ascertain.errors import LimitError, TaskError
 from ascertain.planning.composition import Split, compose, skeleton
 from ascertain.planning.factors import Factors, find_factors
 from ascertain.planning.information_state import Slots, smallest_slots
+from ascertain.planning.interpolation import bound_by_interpolation
 from ascertain.planning.lagrangian import ABSTAIN_PRICE_RATIO, PricedPolicy, search_prices
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.planning.minimax import (
@@ -432,6 +434,7 @@ class _Noisy:
                 self.note_prices(bound_by_column_generation(self.task, self.alpha, self.beta, self.limits))
         if self.too_large:
             self.try_pruned_minimax()
+            self.try_interpolation()
         elif not self.is_within(TIGHT_RATIO):
             with self.isolated("balanced"):
                 found = find_minimax_policy(self.task, self.alpha, self.beta, self.limits)
@@ -446,6 +449,14 @@ class _Noisy:
             with self.isolated("balanced"):
                 found = find_pruned_minimax_policy(self.task, self.alpha, self.beta, self.limits, self.preference())
                 self.take("balanced", found)
+
+    def try_interpolation(self) -> None:
+        """A lower bound from a grid, where the whole graph is too large."""
+        if not self.is_within(GOOD_RATIO):
+            self.say("looking for a lower bound on a grid")
+            with self.isolated("interpolation"):
+                self.lower["interpolation"] = bound_by_interpolation(self.task, self.alpha, self.beta, self.limits)
+                self.say()
 
     def try_ranked_openings(self, upper: Fraction) -> None:
         if not self.is_within(TIGHT_RATIO):

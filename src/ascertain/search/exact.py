@@ -126,11 +126,8 @@ def solve(
         unsolvable = solve(task, progress=progress, distances=distances)
         assert isinstance(unsolvable, Unsolvable)
         return replace(unsolvable, objective=objective)
-    solution = conclude(search, quotient, given if mean else None, why, prove)
-    if isinstance(solution, Solved) and least_mean and not mean and search.is_planned and fits(task, merged):
-        with suppress(KeyboardInterrupt):  # what is known stays known
-            policy, is_least = lower_mean(search.graph, merged, deadline)
-            solution = replace(solution, policy=policy.named(task), mean_is_least=is_least)
+    improve = least_mean and not mean and search.is_planned and fits(task, merged)
+    solution = conclude(search, quotient, given if mean else None, why, prove, merged if improve else None)
     return with_mean(task, given, solution)
 
 
@@ -184,9 +181,18 @@ def with_mean(task: Task, weights: Weights, solution: Solution) -> Solution:
 
 
 def conclude(
-    search: Search, quotient: Quotient, weights: Weights | None, why: StopReason | None, prove: Prove
+    search: Search,
+    quotient: Quotient,
+    weights: Weights | None,
+    why: StopReason | None,
+    prove: Prove,
+    merged: dict[Member, int] | None = None,
 ) -> Solution:
-    """The result of a search that has come to an end, or to a limit; a mean has weights."""
+    """The result of a search that has come to an end, or to a limit; a mean has weights.
+
+    With `merged` weights of its members, a policy of the least worst cost is the one of the least mean, if that is
+    found.
+    """
     objective: Objective = "worst" if weights is None else "expected"
     stats = search.stats()
     if search.lower == INFINITE:
@@ -203,6 +209,10 @@ def conclude(
     lower, upper = search.interval()
     if upper is None:
         return Bounded(lower, None, None, proof, why or "time", stats, objective)
+    if merged is not None and lower == upper:
+        with suppress(KeyboardInterrupt):  # what is known stays known
+            improved, is_least = lower_mean(search.graph, merged, search.deadline)
+            return Solved(upper, improved.named(quotient.task), proof, stats, objective, mean_is_least=is_least)
     policy = search.read_policy().named(quotient.task)
     if why is not None and objective == "worst":
         # What was cut short may have improved a later step without having told the earlier ones.

@@ -97,16 +97,16 @@ class SearchGraph:
             data = _with_more_nodes(data, max(2 * len(data.lower), int(used[NODES]) + nodes + 2))
         if used[MEMBERS] + members >= len(data.members):
             size = max(2 * len(data.members), int(used[MEMBERS]) + members + 1)
-            data = data._replace(members=_grown(data.members, size))
+            data = data._replace(members=grown(data.members, size))
             if self.mean:
-                data = data._replace(weights=_grown(data.weights, size))
+                data = data._replace(weights=grown(data.weights, size))
         if used[EDGES] + nodes + 2 >= len(data.edge_action):
             size = max(2 * len(data.edge_action), int(used[EDGES]) + nodes + 3)
             data = data._replace(
-                edge_action=_grown(data.edge_action, size), first_child=_grown(data.first_child, size + 1)
+                edge_action=grown(data.edge_action, size), first_child=grown(data.first_child, size + 1)
             )
         if used[CHILDREN] + members >= len(data.child):
-            data = data._replace(child=_grown(data.child, max(2 * len(data.child), int(used[CHILDREN]) + members + 1)))
+            data = data._replace(child=grown(data.child, max(2 * len(data.child), int(used[CHILDREN]) + members + 1)))
         self.data = data
 
     def grow(self, num_actions: int = 1) -> None:
@@ -155,12 +155,13 @@ def _with_more_nodes(data: ConfigurationGraph, nodes: int) -> ConfigurationGraph
     slot = np.full(size, -1, dtype=np.int32)
     rehash(slot, data.digest, int(data.used[NODES]))
     by_node = ("digest", "total", "lower", "upper", "plan", "first_edge", "num_edges")
-    longer = {name: _grown(getattr(data, name), nodes) for name in by_node}
-    return data._replace(slot=slot, first_member=_grown(data.first_member, nodes + 1), **longer)
+    longer = {name: grown(getattr(data, name), nodes) for name in by_node}
+    return data._replace(slot=slot, first_member=grown(data.first_member, nodes + 1), **longer)
 
 
-def _grown(array: np.ndarray, size: int) -> np.ndarray:
-    larger = np.zeros(size, dtype=array.dtype)
+def grown(array: np.ndarray, size: int) -> np.ndarray:
+    """The array with rows of zeros behind its own, so many rows in all."""
+    larger = np.zeros((size, *array.shape[1:]), dtype=array.dtype)
     larger[: len(array)] = array
     return larger
 

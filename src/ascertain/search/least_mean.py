@@ -6,75 +6,47 @@ least, over actions a that all members allow, of c(a) |W| plus the sum over read
 members at distance d cost d each, which is both least worst and least mean, if d <= t.
 
 L falls with t, and is the same for every t between what an optimal policy really spends and the t it was found for. The
-recursion is searched depth first, the most promising action first, below a cutoff, and nothing is settled twice. It is
-tried on the configurations of the policy at hand, small ones first, until the hypotheses themselves are reached or the
-work that is allowed is used up. So the mean never rises, and the search knows whether it is the least. The work allowed
-is counted and not timed, so that the same task takes the same road.
+recursion is searched depth first, the most promising action first, below a cutoff, and nothing is settled twice
+(`kernels/search/least_mean.py`). It is tried on the configurations of the policy at hand, small ones first, until the
+hypotheses themselves are reached or the work that is allowed is used up. So the mean never rises, and the search knows
+whether it is the least. The work allowed is counted and not timed, so that the same task takes the same road.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
-from ascertain.kernels.quotients.pairs import INFINITE
+import numpy as np
+
+from ascertain.kernels.search.graph import DONE, FULL, PAUSED
+from ascertain.kernels.search.least_mean import (
+    PLACES,
+    MeanPlan,
+    list_place,
+    list_places,
+    settle_places,
+    settled_action,
+)
 from ascertain.policy.automaton import Automaton
 from ascertain.search.configuration import Member, is_pure
-from ascertain.search.graph import SearchGraph
-from ascertain.search.plan import Decision, Weighted, planned_action, read_policy, write_policy
-from ascertain.types import UNDEFINED, Action, Reading
+from ascertain.search.graph import SearchGraph, grown
+from ascertain.search.plan import Decision, Weighted, planned_action, write_policy
+from ascertain.types import Action
 
 WORK = 60_000
-"""Members times actions looked at, at least: within a tenth of a second, and enough for the benchmark's real tasks."""
+"""Members times actions looked at, at least: a few milliseconds, and enough for the benchmark's real tasks."""
 WORK_PER_VISIT = 0.1
 """More for a long search: about a tenth of what the search has taken."""
-DEEPEST = 150
-"""Actions of a policy that is looked for: the search recurses, and Python stops at some hundreds of levels."""
+STEPS = 2_000
+"""Steps between two looks at the clock, fewer where configurations are large."""
+RECORDS, FRAMES = 1_024, 64
+"""Room for records, and for frames of the stack, to begin with: enough for most tasks."""
 
 Place: TypeAlias = tuple[Weighted, int]
 """A weighted configuration, and what may still be spent."""
-
-
-class _OutOfWork(Exception):
-    """The work that is allowed is used up."""
-
-
-@dataclass(frozen=True)
-class _Edge:
-    action: Action
-    cost: int
-    bound: int
-    """What the action and what is left cost at least, in weight times cost."""
-    branches: list[_Node]
-
-
-@dataclass(frozen=True)
-class _Settled:
-    """L of a configuration, the same for all t from `spends` to `budget`."""
-
-    spends: int
-    budget: int
-    value: int
-    action: Action
-
-
-@dataclass(eq=False)
-class _Node:
-    """A weighted configuration that is not pure, up to the names of its labels."""
-
-    weights: dict[Member, int]
-    by_pairs: int
-    """A lower bound on L."""
-    least_worst: int
-    """No policy for it has a lower worst cost."""
-    edges: list[_Edge] | None = None
-    settled: list[_Settled] = field(default_factory=list[_Settled])
-    above: dict[int, int] = field(default_factory=dict[int, int])
-    """`above[t]` is another lower bound on L(W, t)."""
-
-    def look_up(self, t: int) -> _Settled | None:
-        return next((known for known in self.settled if known.spends <= t <= known.budget), None)
 
 
 def lower_mean(graph: SearchGraph, weights: dict[Member, int], deadline: float | None = None) -> tuple[Automaton, bool]:
@@ -83,45 +55,83 @@ def lower_mean(graph: SearchGraph, weights: dict[Member, int], deadline: float |
     `graph` is that of a search for worst costs, `weights` are those of its start. A deadline, on the clock of
     `time.monotonic`, ends the work that is allowed earlier.
     """
-    return _Improver(graph, weights, deadline).improve()
+    improver = _Improver(graph, weights, deadline)
+    is_least = improver.improve()
+    return write_policy((frozenset(weights.items()), graph.upper(0)), improver.decide), is_least
 
 
 class _Improver:
-    def __init__(self, graph: SearchGraph, weights: dict[Member, int], deadline: float | None) -> None:
-        self.graph, self.deadline = graph, deadline
-        self.arena = graph.arena
-        self.start: Place = (frozenset(weights.items()), graph.upper(0))
-        self.costs = [self.arena.cost(a) for a in range(self.arena.num_actions)]
-        self.nodes: dict[Weighted, _Node] = {}
-        """By configuration, under its labels renamed and as it was met."""
-        self.work = int(WORK + WORK_PER_VISIT * graph.num_visits)
+    """A graph of weighted configurations beside that of a search for worst costs, with what is settled of each."""
 
-    def improve(self) -> tuple[Automaton, bool]:
-        try:
-            places = self.list_places()
-        except _OutOfWork:
-            return read_policy(self.graph), False
-        try:
-            for weighted, t in places:
-                self.value(self.node(dict(weighted)), t, INFINITE, 0)
-        except _OutOfWork:
-            return write_policy(self.start, self.decide), False
-        return write_policy(self.start, self.decide), True
+    def __init__(self, worst: SearchGraph, weights: dict[Member, int], deadline: float | None) -> None:
+        self.worst, self.deadline = worst, deadline
+        tables = worst.arena.tables._replace(mean=True, by_leaves=np.empty(0, dtype=np.int64))
+        self.graph = SearchGraph(replace(worst.arena, tables=tables), weights)
+        self.stack = np.zeros((FRAMES, 10), dtype=np.int64)
+        self.plan = MeanPlan(
+            least_worst=np.zeros(0, dtype=np.int64),
+            first=np.zeros(0, dtype=np.int32),
+            order=np.zeros(0, dtype=np.int32),
+            bound=np.zeros(0, dtype=np.int64),
+            dearest=np.zeros(0, dtype=np.int64),
+            record=np.zeros((RECORDS, 5), dtype=np.int64),
+            place=np.zeros((RECORDS, 2), dtype=np.int64),
+            used=np.array([int(WORK + WORK_PER_VISIT * worst.num_visits), 0, 0, 0], dtype=np.int64),
+        )
+        self.make_room()
+        self.plan.least_worst[0] = worst.upper(0)
+        self.plan.first[0] = -1
+        self.steps = max(1, STEPS // (1 + len(weights) ** 2 // 1_000))
 
-    def list_places(self) -> list[Place]:
-        """Where the policy at hand can be with more than two members left, small configurations first."""
-        found: dict[Place, None] = {}
-        open_yet = [self.start]
-        while open_yet:
-            place = open_yet.pop()
-            if place in found or len(place[0]) <= 2:
-                continue
-            decision = self.decide(place)
-            if not isinstance(decision, int):
-                found[place] = None
-                self.spend(len(place[0]))
-                open_yet.extend(decision[1].values())
-        return sorted(found, key=lambda place: (len(place[0]), place[1], sorted(place[0])))
+    def make_room(self) -> None:
+        """Let what is kept beside nodes and edges grow with these."""
+        plan, nodes, edges = self.plan, len(self.graph.data.lower), len(self.graph.data.edge_action)
+        self.plan = plan._replace(
+            least_worst=grown(plan.least_worst, nodes),
+            first=grown(plan.first, nodes),
+            order=grown(plan.order, edges),
+            bound=grown(plan.bound, edges),
+            dearest=grown(plan.dearest, edges),
+        )
+
+    def improve(self) -> bool:
+        """Settle what the policy at hand can come to; whether all of it is settled."""
+        if len(self.graph.start) <= 2:
+            return True
+        graph, worst = self.graph, self.worst.data
+        list_place(self.plan, 0, self.worst.upper(0))
+        if not self.run(
+            lambda: list_places(graph.arena.tables, worst, graph.data, self.plan, graph.scratch, self.steps)
+        ):
+            return False
+        # Small configurations first: larger ones are then found settled in part.
+        places, first = self.plan.place[: self.plan.used[PLACES]], graph.data.first_member
+        size = first[places[:, 0] + 1] - first[places[:, 0]]
+        places[:] = places[np.lexsort((places[:, 0], places[:, 1], size))]
+        return self.run(
+            lambda: settle_places(
+                graph.arena.tables, worst, graph.data, self.plan, graph.scratch, self.stack, self.steps
+            )
+        )
+
+    def run(self, go_on: Callable[[], int]) -> bool:
+        """Call a kernel until it is done, growing what it needs; False when the work or the time is used up."""
+        while True:
+            status = go_on()
+            if status == FULL:
+                self.grow()
+            elif status == DONE or (status != PAUSED and not self.graph.arena.make_pair_room()):
+                return status == DONE
+            if self.deadline is not None and time.monotonic() > self.deadline:
+                return False
+
+    def grow(self) -> None:
+        """Twice the room for whatever may be full."""
+        self.graph.grow()
+        record, place = self.plan.record, self.plan.place
+        self.plan = self.plan._replace(record=grown(record, 2 * len(record)), place=grown(place, 2 * len(place)))
+        self.stack = grown(self.stack, 2 * len(self.stack))
+        self.make_room()
 
     def decide(self, place: Place) -> Decision[Place]:
         """What the best policy known does in a place: of least mean where that is settled, else as the search plans."""
@@ -129,124 +139,17 @@ class _Improver:
         weights = dict(weighted)
         if is_pure(weights):
             return next(iter(weights))[0]
-        action: Action | None = None
+        action = self.choose(weights, t)
+        rest = t - self.graph.arena.cost(action)
+        branches = self.graph.branch(weights, action)
+        # What two members do does not depend on what may be spent, so that they are one place whatever that is.
+        return action, {y: (frozenset(left.items()), rest if len(left) > 2 else 0) for y, left in branches.items()}
+
+    def choose(self, weights: dict[Member, int], t: int) -> Action:
+        """What the best policy known does with these members and t to spend."""
         if len(weights) > 2:
-            node = self.nodes.get(weighted) or self.nodes.get(frozenset(self.arena.named(weights).items()))
-            known = None if node is None else node.look_up(t)
-            action = None if known is None else known.action
-        if action is None:
-            action = planned_action(self.graph, weights)
-        rest, branches = t - self.costs[action], self.branch(weights, action)
-        assert branches is not None, "policies do what all members allow"
-        return action, {y: (frozenset(left.items()), rest) for y, left in branches.items()}
-
-    def branch(self, weights: dict[Member, int], action: Action) -> dict[Reading, dict[Member, int]] | None:
-        """What is left after each reading, weights of members that meet added up; None when a member forbids it."""
-        successor, reading, state_label = self.arena.rows
-        branches: dict[Reading, dict[Member, int]] = {}
-        for (label, s), weight in weights.items():
-            t = successor[s][action]
-            if t == UNDEFINED:
-                return None
-            after = (state_label[t] if state_label else label, t)
-            left = branches.setdefault(reading[s][action], {})
-            left[after] = left.get(after, 0) + weight
-        return branches
-
-    def value(self, node: _Node, t: int, cutoff: int, depth: int) -> int:
-        """L(W, t) if that is below the cutoff, and then it is settled; otherwise a lower bound that is not."""
-        if node.least_worst > t:
-            return INFINITE
-        if len(node.weights) == 2:
-            return node.by_pairs
-        known = node.look_up(t)
-        if known is not None:
-            return known.value
-        lower = max(node.by_pairs, node.above.get(t, 0))
-        if lower >= cutoff:
-            return lower
-        if depth >= DEEPEST:
-            raise _OutOfWork
-        best, least, settled = cutoff, INFINITE, None
-        for edge in self.expand(node):
-            if edge.bound >= best:
-                least = min(least, edge.bound)
-                break
-            total = self.follow(edge, t - edge.cost, best, depth)
-            if total < best:
-                best = total
-                settled = _Settled(edge.cost + self.spends(edge, t - edge.cost), t, total, edge.action)
-            least = min(least, total)
-        if settled is None:
-            node.above[t] = max(lower, least)
-            return node.above[t]
-        node.settled.append(settled)
-        return best
-
-    def follow(self, edge: _Edge, t: int, cutoff: int, depth: int) -> int:
-        """What an action and the best that can follow cost, or a lower bound on it that is not below the cutoff."""
-        if any(branch.least_worst > t for branch in edge.branches):
-            return INFINITE
-        total = edge.bound
-        for branch in edge.branches:
-            if total >= cutoff:
-                break
-            value = self.value(branch, t, cutoff - total + branch.by_pairs, depth + 1)
-            total = INFINITE if value >= INFINITE else total + value - branch.by_pairs
-        return total
-
-    def spends(self, edge: _Edge, t: int) -> int:
-        """The worst cost of what follows an action whose branches are settled."""
-        most = 0
-        for branch in edge.branches:
-            known = branch.look_up(t)
-            most = max(most, branch.least_worst if known is None else known.spends)
-        return most
-
-    def expand(self, node: _Node) -> list[_Edge]:
-        """The actions that may be of use, the most promising first."""
-        if node.edges is not None:
-            self.spend(1 + len(node.edges))
-            return node.edges
-        self.spend(len(node.weights) * self.arena.num_actions)
-        total, edges = sum(node.weights.values()), list[_Edge]()
-        for a, cost in enumerate(self.costs):
-            found = self.branch(node.weights, a)
-            if found is None:
-                continue
-            branches = [self.node(left) for left in found.values() if not is_pure(left)]
-            # Coming back to the same configuration with less to spend is of no use.
-            if node in branches or any(branch.least_worst >= INFINITE for branch in branches):
-                continue
-            bound = cost * total + sum(branch.by_pairs for branch in branches)
-            edges.append(_Edge(a, cost, bound, sorted(branches, key=lambda branch: -branch.least_worst)))
-        node.edges = sorted(edges, key=lambda edge: edge.bound)
-        return node.edges
-
-    def node(self, met: dict[Member, int]) -> _Node:
-        as_met = frozenset(met.items())
-        if as_met in self.nodes:
-            return self.nodes[as_met]
-        self.spend(len(met))
-        weights = self.arena.named(met)
-        key = frozenset(weights.items())
-        if key not in self.nodes:
-            if len(weights) == 2:
-                (_, s), (_, t) = weights
-                if s != t and not self.arena.measure(s, t)[2]:
-                    raise _OutOfWork  # what two members cost is only bounded
-            far, _ = self.arena.farthest_partners(list(weights))
-            worst = max(far)
-            by_pairs = INFINITE if worst >= INFINITE else sum(map(int.__mul__, far, weights.values()))
-            if len(weights) > 2 and worst < INFINITE:
-                # The search for worst costs may know more.
-                known = self.graph.find_code(self.arena.encode(weights))
-                worst = max(worst, self.graph.lower(known) if known >= 0 else 0)
-            self.nodes[key] = _Node(weights, by_pairs, worst)
-        self.nodes[as_met] = self.nodes[key]
-        return self.nodes[key]
-
-    def spend(self, work: int) -> None:
-        self.work -= work
-        if self.work < 0 or (self.deadline is not None and time.monotonic() > self.deadline):
-            raise _OutOfWork
+            code, weight = self.graph.encode(weights)
+            action = settled_action(self.worst.data, self.graph.data, self.plan, code, weight, len(code), t)
+            if action >= 0:
+                return action
+        return planned_action(self.worst, weights)

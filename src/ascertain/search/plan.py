@@ -60,6 +60,8 @@ class _Writer(Generic[Place]):
         self.decide = decide
         self.number: dict[PlanNode, int] = {}
         self.made: dict[Place, int] = {}
+        self.waiting: dict[Place, tuple[Action, dict[Reading, Place]]] = {}
+        """Decisions whose branches are not made yet."""
 
     def write(self, start: Place) -> Automaton:
         stack = [start]
@@ -71,13 +73,14 @@ class _Writer(Generic[Place]):
 
     def make(self, here: Place, stack: list[Place]) -> bool:
         """Make the decision for a place if its branches are made; otherwise put those on the stack."""
-        decision = self.decide(here)
+        decision = self.waiting.pop(here, None) or self.decide(here)
         if isinstance(decision, int):
             self.made[here] = self.keep((NOWHERE, decision, ()))
             return True
         action, branches = decision
         missing = [after for after in branches.values() if after not in self.made]
         if missing:
+            self.waiting[here] = decision
             stack.extend(missing)
             return False
         children = tuple(sorted((y, self.made[after]) for y, after in branches.items()))

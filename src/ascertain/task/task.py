@@ -79,11 +79,12 @@ class Task(AbstractQuestion):
     def integer_costs(self) -> tuple[LongArray, Fraction]:
         """Costs as integers, the smallest in their ratio, and what they were multiplied by: `cost[a] * scale`."""
         whole = math.lcm(*(c.denominator for c in self.cost))
-        scale = Fraction(whole, math.gcd(*(int(c * whole) for c in self.cost)))
-        costs = [int(c * scale) for c in self.cost]
+        multiples = [c.numerator * (whole // c.denominator) for c in self.cost]
+        divisor = math.gcd(*multiples)
+        costs = [c // divisor for c in multiples]
         if max(costs) > 2**40:
             raise TaskError("the costs need more than 40 bits once written over one denominator; use simpler ratios")
-        return np.array(costs, dtype=np.int64), scale
+        return np.array(costs, dtype=np.int64), Fraction(whole, divisor)
 
 
 def check_task(task: object) -> Task:

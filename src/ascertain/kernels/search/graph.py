@@ -86,37 +86,43 @@ def branch(tables: SearchTables, code: IntArray, weight: LongArray, k: int, acti
 
     -1 when a member forbids the action, -2 when two labels meet in one state with the same reading.
     """
+    # Arrays are taken out of their tuples before loops: machine code counts references where that is done.
     bits = tables.bits
     mask = (1 << bits) - 1
-    current = len(tables.state_label) > 0
+    successor = tables.successor
+    reading = tables.reading
+    state_label = tables.state_label
+    mean = tables.mean
+    current = len(state_label) > 0
     key = scratch.key
+    moved = scratch.weight
     for i in range(k):
         s = int(code[i]) >> bits
-        to = int(tables.successor[s, action])
+        to = int(successor[s, action])
         if to < 0:
             return -1
-        label = int(tables.state_label[to]) if current else int(code[i]) & mask
+        label = int(state_label[to]) if current else int(code[i]) & mask
         # Insertion sort: most configurations are small, and nearly sorted.
-        x = (int(tables.reading[s, action]) << 31) | (to << bits) | label
-        w = int(weight[i]) if tables.mean else 1
+        x = (int(reading[s, action]) << 31) | (to << bits) | label
+        w = int(weight[i]) if mean else 1
         j = i
         while j > 0 and k <= FEW and key[j - 1] > x:
             key[j] = key[j - 1]
-            scratch.weight[j] = scratch.weight[j - 1]
+            moved[j] = moved[j - 1]
             j -= 1
         key[j] = x
-        scratch.weight[j] = w
+        moved[j] = w
     if k > FEW:
-        sort_keys(key, scratch.weight, k)
+        sort_keys(key, moved, k)
     size = 0
     for i in range(k):
         if size > 0 and key[size - 1] == key[i]:
-            scratch.weight[size - 1] += scratch.weight[i]
+            moved[size - 1] += moved[i]
             continue
         if size > 0 and (int(key[size - 1]) >> bits) == (int(key[i]) >> bits):
             return -2
         key[size] = key[i]
-        scratch.weight[size] = scratch.weight[i]
+        moved[size] = moved[i]
         size += 1
     return size
 
@@ -150,16 +156,19 @@ def rename_labels(tables: SearchTables, scratch: Scratch, begin: int, end: int) 
     mask = (1 << tables.bits) - 1
     current = len(tables.state_label) > 0
     low = (1 << 31) - 1
+    key = scratch.key
+    rename = scratch.rename
+    code = scratch.code
     num_labels = 0
     for i in range(begin, end):
-        x = int(scratch.key[i]) & low
+        x = int(key[i]) & low
         label = x & mask
-        if scratch.rename[label] < 0:
-            scratch.rename[label] = label if current else num_labels
+        if rename[label] < 0:
+            rename[label] = label if current else num_labels
             num_labels += 1
-        scratch.code[i - begin] = (x & ~mask) | int(scratch.rename[label])
+        code[i - begin] = (x & ~mask) | int(rename[label])
     for i in range(begin, end):
-        scratch.rename[int(scratch.key[i]) & mask] = -1
+        rename[int(key[i]) & mask] = -1
     return num_labels
 
 
@@ -173,25 +182,29 @@ def find_node(graph: ConfigurationGraph, mean: bool, code: IntArray, weight: Lon
             h = (h * 1000003 + (int(weight[i]) & 0xFFFFF)) & HASH_MASK
     # A last mixing of bits; the place in the table depends on high and low ones.
     h = ((h ^ (h >> 17)) * 5915587) & HASH_MASK
-    place = (h ^ (h >> 20)) & (len(graph.slot) - 1)
-    while graph.slot[place] >= 0:
-        v = int(graph.slot[place])
-        if graph.digest[v] == h and same_members(graph, mean, v, code, weight, k):
+    slot = graph.slot
+    digest = graph.digest
+    place = (h ^ (h >> 20)) & (len(slot) - 1)
+    while slot[place] >= 0:
+        v = int(slot[place])
+        if digest[v] == h and same_members(graph, mean, v, code, weight, k):
             return v, place, h
-        place = (place + 1) & (len(graph.slot) - 1)
+        place = (place + 1) & (len(slot) - 1)
     return -1, place, h
 
 
 @kernel
 def same_members(graph: ConfigurationGraph, mean: bool, v: int, code: IntArray, weight: LongArray, k: int) -> bool:
     """Whether node v has exactly these members, and for mean costs these weights."""
+    members = graph.members
+    weights = graph.weights
     first = int(graph.first_member[v])
     if graph.first_member[v + 1] - first != k:
         return False
     for i in range(k):
-        if graph.members[first + i] != code[i]:
+        if members[first + i] != code[i]:
             return False
-        if mean and graph.weights[first + i] != weight[i]:
+        if mean and weights[first + i] != weight[i]:
             return False
     return True
 
