@@ -96,7 +96,8 @@ def test_a_question_is_read_edited_and_saved(tmp_path: Path) -> None:
         editor.value = f"# typed\n{editor.value}"
         value(user, "allow-gauge").value = False
         assert studio.text.startswith("# typed\n") and 'actions = ["vent", "fill", "wait"]' in studio.text
-        await until(lambda: editor.value == studio.text and not studio.look.busy)
+        assert editor.value == studio.text  # at once, lest somebody types on in the text before it
+        await until(lambda: not studio.look.busy)
         value(user, "allow-gauge").value = True  # what is forbidden can be allowed again
         user.find(marker="save").click()
         await until(lambda: not studio.is_edited)

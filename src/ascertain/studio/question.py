@@ -23,6 +23,11 @@ WAIT = 0.7
 
 def show_question(studio: Studio) -> dict[str, Any]:
     """The tab; what it returns is drawn anew when the question has changed."""
+
+    def put_text() -> None:  # also right after a change in the form, lest somebody types on in the text before it
+        if editor.value != studio.text:
+            editor.value = studio.text
+
     with ui.element("div").classes("studio-columns"):
         with ui.column().classes("w-full"):
             heading("The problem")
@@ -32,15 +37,14 @@ def show_question(studio: Studio) -> dict[str, Any]:
             answer = ui.refreshable(_show_answer)
             answer(studio)
             with ui.expansion("Form: prices, risks, actions", icon="tune").classes("w-full studio-expansion"):
-                update_form = show_controls(studio)
+                update_form = show_controls(studio, put_text)
     heading("The model")
     model = ui.refreshable(_show_model)
     model(studio)
 
     def draw() -> None:
         mark_line(editor, studio.look.line)
-        if editor.value != studio.text:
-            editor.value = studio.text
+        put_text()
         update_form()
         for part in (answer, model):
             part.refresh()
