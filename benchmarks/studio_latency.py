@@ -3,8 +3,9 @@
     python benchmarks/studio_latency.py [--states 100000] [--hypotheses 10000] [--rounds 20] [--seconds 60]
 
 A random machine is written, its experiment is looked for and stopped after a while, and then looked for again:
-while that search runs, tabs are switched, branches are folded and the tree is walked. What is measured is
-the time from the press to the picture, in the browser, by its own clock.
+while that search runs, tabs are switched, branches are folded, the tree is walked and searched, and letters are typed
+into a field and into the problem's text. What is measured is the time from the press to the picture, in the browser,
+by its own clock. The search takes one core; the page, its browser and this program take another.
 """
 
 from __future__ import annotations
@@ -18,18 +19,24 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import sync_playwright
 
+BEGAN = time.monotonic()
+SETTLED = 300
+"""Milliseconds between two presses: people are no faster, and what the last one has begun is over."""
 WAIT = 600_000
 """Milliseconds that a search may take."""
-WATCH = """([selector, test]) => new Promise((done) => {
-  const began = performance.now(), ready = new Function('return ' + test);
+WATCH = """([act, test]) => new Promise((done) => {
+  const ready = new Function('return ' + test), began = performance.now();
   const look = () => ready() ? requestAnimationFrame(() => done(performance.now() - began)) : setTimeout(look, 1);
-  document.querySelector(selector).click(); look(); })"""
-"""Press something and wait until a test holds and a picture of it is drawn: the milliseconds in between."""
+  new Function(act)(); look(); })"""
+"""Do something and wait until a test holds and a picture of it is drawn: the milliseconds in between."""
+TYPED = "document.execCommand('insertText', false, '{}')"
+"""Type into what has the focus, as a keyboard does."""
 
 
 def write_machine(folder: Path, states: int, hypotheses: int) -> None:
@@ -65,6 +72,11 @@ def main() -> None:
                 server.terminate()
 
 
+def say(text: str) -> None:
+    """How far it is: some steps take minutes."""
+    print(f"{time.monotonic() - BEGAN:6.1f} s  {text}", file=sys.stderr, flush=True)
+
+
 def measure(url: str, rounds: int, seconds: int) -> None:
     with sync_playwright() as driver:
         chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -72,20 +84,26 @@ def measure(url: str, rounds: int, seconds: int) -> None:
         page = browser.new_page(viewport={"width": 1200, "height": 900})
         page.set_default_timeout(WAIT)
         page.goto(url)
+        page.get_by_text("Any two hypotheses with different answers").wait_for()
+        say("the question is read")
         page.get_by_role("tab", name="Experiment").click()
         page.get_by_role("button", name="Find the experiment").click()
         page.wait_for_timeout(1000 * seconds)
         page.get_by_role("button", name="Stop").click()
+        say("the first search is stopped, and proves what it has found")
         page.locator(".studio-tree").wait_for()
         nodes = page.locator("text=/^[\\d,]+, \\d+$/").first.inner_text()
         page.get_by_role("button", name="Find the experiment").click()
         page.get_by_text("Searching:").wait_for()
+        say("the second search runs")
         found: dict[str, list[float]] = {}
-        for _ in range(rounds):
+        for k in range(rounds):
             for name, milliseconds in interact(page):
                 found.setdefault(name, []).append(milliseconds)
-        assert page.get_by_text("Searching:").is_visible(), "the search has ended too soon"
-        print(f"nodes and depth of the tree: {nodes}; load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores")
+            worst = ", ".join(f"{name} {times[-1]:.0f} ms" for name, times in found.items())
+            say(f"round {k + 1}: {worst}")
+            page.get_by_text("Searching:").wait_for(timeout=5000)  # else the search has ended too soon
+        print(f"nodes and depth of the tree: {nodes}; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
         print("| interaction | median | 95 % | most |\n|---|---|---|---|")
         for name, times in found.items():
             ranked = sorted(times)
@@ -95,18 +113,22 @@ def measure(url: str, rounds: int, seconds: int) -> None:
 
 
 def interact(page: Any) -> list[tuple[str, float]]:
-    """One round of presses, the page left as it was."""
+    """One round of presses and letters, the page left as it was."""
+
+    def act(done: str, test: str) -> float:
+        return page.evaluate(WATCH, [done, test])
 
     def press(selector: str, test: str) -> float:
-        return page.evaluate(WATCH, [selector, test])
+        return act(f"document.querySelector({json.dumps(selector)}).click()", test)
 
     tabs, tree = "[...document.querySelectorAll('[role=tab]')]", "document.querySelector('.studio-tree')"
     page.evaluate(f"{tabs}.forEach((tab, k) => tab.id = 'tab' + k)")
-    shown = [press(f"#tab{k}", f"{tabs}[{k}].getAttribute('aria-selected') === 'true'") for k in (2, 1)]
-    times = [("switch to another tab", milliseconds) for milliseconds in shown]
+    panel = "document.querySelector('.q-tab-panel').innerText.includes('{}')"
+    to = ((2, "A new run"), (0, "Can it be answered?"), (1, "Find the experiment"))
+    times = [("switch to another tab", press(f"#tab{k}", panel.format(text))) for k, text in to]
     branch = ".studio-tree details"
     times.append(("fold a branch", press(f"{branch} summary", f"!document.querySelector('{branch}').open")))
-    press(f"{branch} summary", f"document.querySelector('{branch}').open")
+    times.append(("unfold it", press(f"{branch} summary", f"document.querySelector('{branch}').open")))
     for name, button in (
         ("go on below in the tree", ".studio-tree button[data-node]"),
         ("go back up", '[aria-label="Path in the tree"] button'),
@@ -114,6 +136,27 @@ def interact(page: Any) -> list[tuple[str, float]]:
         page.locator(button).first.wait_for()
         page.evaluate(f"window.before = {tree}.innerHTML")
         times.append((name, press(button, f"{tree}.innerHTML !== window.before")))
+    page.get_by_label("Search the tree").focus()
+    matches = "document.querySelector('.studio-matches').innerText"
+    page.evaluate("window.typed = document.activeElement.value")
+    times.append(
+        ("type a letter into a field", act(TYPED.format("s"), "document.activeElement.value !== window.typed"))
+    )
+    for letter in "123":
+        page.wait_for_timeout(SETTLED)
+        page.evaluate(f"window.before = {matches}")
+        times.append(("search the tree for one letter more", act(TYPED.format(letter), f"{matches} !== window.before")))
+    page.get_by_label("Search the tree").fill("")
+    page.wait_for_function(f"!{matches}.includes('found')")
+    page.evaluate("document.getElementById('tab0').click()")
+    page.locator(".cm-content").focus()
+    page.wait_for_timeout(SETTLED)
+    text = "document.querySelector('.cm-content').textContent.length"
+    page.evaluate(f"window.before = {text}")
+    times.append(("type a letter into the text", act(TYPED.format("#"), f"{text} !== window.before")))
+    page.keyboard.press("Backspace")
+    page.evaluate("document.getElementById('tab1').click()")
+    page.wait_for_timeout(SETTLED)
     return times
 
 

@@ -7,18 +7,21 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ascertain.cli.verbs.bounds import command
 from ascertain.errors import FileError, LimitError, TaskError
 from ascertain.model.named import shift_register
-from ascertain.pipeline.bound import bound, round_decimals_up
+from ascertain.pipeline.bound import Bounds, bound, bound_around, round_decimals_up
 from ascertain.planning.composition import CertifiedTree
 from ascertain.policy.evaluate import evaluate
 from ascertain.problem.pose import pose
+from ascertain.problem.problem import read_problem
 from ascertain.task.task import Task
 from tests.conftest import ROOT
 from tests.reference.registers import far_sensor
@@ -296,3 +299,22 @@ def test_a_plant_of_24_bits_whose_commands_move_them_is_bounded_from_below(tmp_p
     assert 29.34 < float(Fraction(facts["lower"]["best"])) < 29.35
     assert (done.returncode, facts["upper"], facts["hardest"]) == (0, None, None)
     assert "capacity" in run("bounds", tmp_path / "moving.toml").stdout
+
+
+def test_both_sides_at_other_alphas_come_one_by_one_and_end_where_they_are_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Fraction] = []
+
+    def bound_quickly(question: Any, **_: Any) -> Bounds:
+        asked.append(question.alpha)
+        return Bounds(question, stopped_by="interrupt" if len(asked) == 2 else None)
+
+    monkeypatch.setattr("ascertain.pipeline.bound.bound", bound_quickly)
+    question = read_problem(LAMP).task
+    found = Bounds(replace(question, alpha=Fraction(1, 1000), beta=Fraction(1, 100)), stopped_by="interrupt")
+    points = bound_around(found)
+    assert next(points).question.alpha == Fraction(1, 10**7) and asked == [Fraction(1, 10**7)]
+    assert [point.question.alpha for point in points] == asked[1:] == [Fraction(1, 10**5)]
+    asked[:] = [Fraction(0)] * 2  # the question itself was interrupted, which is known and ends nothing
+    assert [point.question.alpha for point in bound_around(found)][2:] == [found.question.alpha, Fraction(1, 10)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, repeat
@@ -38,6 +39,7 @@ from ascertain.problem.problem import Problem, read_problem
 from ascertain.task.bank import listed_bank
 from ascertain.types import Progress
 from tests.conftest import ROOT
+from tests.journal_runs import read_records
 
 PRESS = ROOT / "examples" / "operation" / "press.toml"
 LAMP = ROOT / "examples" / "plants" / "lamp.toml"
@@ -114,6 +116,38 @@ def test_a_deadline_is_so_many_seconds_of_its_clock() -> None:
         clock.now = now
         assert (deadline.left, deadline.is_over) == (left, left == 0)
     assert not NO_DEADLINE.is_over and as_deadline(None) is NO_DEADLINE
+
+
+def test_a_stop_is_heard_while_a_plant_is_waited_for(tmp_path: Path) -> None:
+    """The plant answers when the run is over, and not before: to wait for it would take forever."""
+    over, asked = threading.Event(), threading.Event()
+
+    class Mute(AbstractPlant):
+        name = "mute"
+
+        def send(self, action: str) -> str:
+            asked.set()
+            assert over.wait(600)
+            return "dark"
+
+    journal = tmp_path / "a.journal"
+    found = observe(LAMP, Mute(), journal=journal, stopped=asked.is_set)
+    over.set()
+    assert (found.facts()["cause"], found.facts()["reason"]) == ("person", "a person has stopped the run")
+    assert "was stopped before the plant answered 'look'" in str(found.run.faults[-1])
+    assert [record["record"] for record in read_records(journal)][-2:] == ["intent", "verdict"]
+    assert observe(LAMP, journal=journal, resume=True).facts()["reason"] == "a person has stopped the run"
+
+
+def test_what_a_plant_raises_is_heard_by_a_run_that_can_be_stopped() -> None:
+    class Odd(AbstractPlant):
+        name = "odd"
+
+        def send(self, action: str) -> str:
+            raise ZeroDivisionError(action)
+
+    with pytest.raises(ZeroDivisionError, match="look"):
+        observe(LAMP, Odd(), stopped=lambda: False)
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 1e300])

@@ -50,6 +50,8 @@ def test_hosts_are_read_and_fill_in_what_stands_in_braces(tmp_path: Path) -> Non
 def test_a_pattern_stands_for_names() -> None:
     assert [host.name for host in read_hosts("box-[08-11]")] == ["box-08", "box-09", "box-10", "box-11"]
     assert [host.name for host in read_hosts("r[1-2]-[0-1]")] == ["r1-0", "r1-1", "r2-0", "r2-1"]
+    assert [host.name for host in read_hosts("north, box-[1-2],south,")] == ["north", "box-1", "box-2", "south"]
+    assert len(read_hosts(",".join(f"a-host-with-a-long-name-{i}" for i in range(1000)))) == 1000
 
 
 @pytest.mark.parametrize(
@@ -78,6 +80,9 @@ def test_files_of_hosts_that_say_something_else_are_refused(text: str, complaint
 def test_patterns_and_files_that_are_not_there_are_refused() -> None:
     with pytest.raises(FileError, match=r"none\.csv"):
         read_hosts("none.csv")
+    for names in ("a,../b", "a,a", "a,A", ",", "a,b c"):
+        with pytest.raises(FileError, match=r"cannot name a host|two hosts|there are no hosts"):
+            read_hosts(names)
     for pattern in ("box-[9-1]", "box-[0-999999]"):
         with pytest.raises(TaskError, match="names; 1 to"):
             read_hosts(pattern)
@@ -103,6 +108,17 @@ def test_what_becomes_of_a_host_does_not_depend_on_how_many_run_at_once(tmp_path
     assert alone.exit_code == 0 and alone.counts() == {"certified": 12}
     assert all(line["right"] for line in lines(alone))
     assert (tmp_path / "j" / "results.jsonl").read_text() == together.lines()
+
+
+def test_how_each_host_goes_is_heard() -> None:
+    heard: dict[str, list[Any]] = {}
+    fleet = observe_fleet(
+        LAMP, "simulated:{seed}", simulated(3), hear=lambda host, what: heard.setdefault(host.name, []).append(what)
+    )
+    for run in fleet.runs:
+        first, begun, *steps, last = heard[run.host.name]
+        assert first is None and begun.last is None and last == run
+        assert len(steps) == run.facts["actions"] and str(steps[-1].view.cost) == run.facts["cost"] == run.row()[3]
 
 
 def test_every_host_takes_its_share_of_a_risk_file(tmp_path: Path) -> None:

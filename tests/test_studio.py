@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
@@ -13,6 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from email.message import Message
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -37,7 +39,7 @@ from tests.test_extras import run_without
 pytest.importorskip("nicegui", reason="the extra studio is not installed")
 
 from ascertain.studio.folder import Folder
-from ascertain.studio.guard import MAX_BODY
+from ascertain.studio.guard import MAX_BODY, Guard
 from ascertain.studio.live import escape_reading
 from ascertain.studio.tree import Tree
 
@@ -142,6 +144,26 @@ def test_too_much_at_once_is_refused_before_it_is_read(address: str) -> None:
         address, "/_nicegui/client/x/upload/1", "POST", Cookie=cookie_of(address), Content_Length=str(MAX_BODY + 1)
     )
     assert response.status == 403 and b"64 MB" in response.body
+
+
+def test_a_body_is_counted_as_it_comes_whatever_its_length_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ascertain.studio.guard.MAX_BODY", 10)
+    heard: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        while (message := await receive())["type"] == "http.request" and message["more_body"]:
+            heard.append(message["body"])
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"1234", "more_body": True}
+
+    async def send(_: Any) -> None:
+        raise AssertionError("nobody answers")
+
+    headers = [(b"host", b"127.0.0.1:9"), (b"cookie", b"ascertain-9=secret"), (b"transfer-encoding", b"chunked")]
+    scope = {"type": "http", "headers": headers, "query_string": b""}
+    asyncio.run(Guard(app, "secret", ["127.0.0.1"], 9)(scope, receive, send))
+    assert heard == [b"1234", b"1234"]
 
 
 def test_another_interface_is_warned_of(tmp_path: Path) -> None:

@@ -158,7 +158,6 @@ def test_a_run_by_hand_on_a_phone_then_its_replay(browser: Any, tmp_path: Path) 
         page.get_by_role("button", name="Download").first.wait_for()
         check_looks(page)
         page.get_by_role("tab", name="Replay").click()
-        page.get_by_role("button", name="List again").click()
         page.get_by_role("button", name="Replay", exact=True).click()
         page.get_by_text("Step 1 of 6").wait_for()
         page.get_by_role("button", name="Last").click()
@@ -182,6 +181,29 @@ def test_a_simulated_run_says_so_all_over_the_page_and_can_be_aborted(browser: A
             second.get_by_role("button", name="Abort the run").click()
         page.get_by_text("No answer: a person has stopped the run").wait_for()
         check_looks(page)
+
+
+@pytest.mark.slow
+def test_script_in_names_is_text_on_every_tab(browser: Any, tmp_path: Path) -> None:
+    hostile = "<img src=x onerror='window.ran=1'>"
+    rows = f'''["{hostile}", "{hostile}", "{hostile}", "b"], ["b", "{hostile}", "c", "b"]'''
+    (tmp_path / "hostile.toml").write_text(f"[model]\ntransitions = [{rows}]\n")
+    with served(tmp_path) as url, window(browser, url) as page:
+        page.locator(".studio-diagram svg").wait_for()
+        page.get_by_role("tab", name="Experiment").click()
+        page.get_by_role("button", name="Find the experiment").click()
+        page.get_by_text("The cheapest experiment costs").wait_for()
+        page.get_by_role("tab", name="Run").click()
+        page.get_by_role("button", name="Start the run").click()
+        page.get_by_text("the answer is right (simulated)").wait_for()
+        page.get_by_text("A fleet: many plants at once").click()
+        page.get_by_label("Hosts", exact=True).fill("[1-2]")
+        page.get_by_role("button", name="Start the run").click()
+        page.get_by_text("All 2 hosts are done").wait_for()
+        page.get_by_role("button", name="Replay 1").click()
+        page.get_by_text("What was done, and what the observer knew after it").wait_for()
+        assert page.get_by_text(hostile).first.is_visible()
+        assert page.evaluate("[window.ran, document.querySelectorAll('img[src=x]').length]") == [None, 0]
 
 
 @pytest.mark.slow

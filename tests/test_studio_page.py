@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,15 @@ def sees(user: Any, text: str) -> bool:
         return bool(user.find(text).elements)
     except AssertionError:
         return False
+
+
+def drawn(user: Any) -> list[list[float]]:
+    """What the picture of both sides shows."""
+    try:
+        [chart] = user.find(marker="around-chart").elements
+    except AssertionError:
+        return []
+    return [line["data"] for line in chart.options["series"]]
 
 
 def test_a_scenario_that_fails_is_a_failure_and_no_hang(tmp_path: Path) -> None:
@@ -70,10 +80,25 @@ def test_a_question_is_read_edited_and_saved(tmp_path: Path) -> None:
         changed.trigger("change")
         assert 'wait = "7/2"' in studio.text and studio.is_edited
         await until(lambda: studio.look.found and dict(studio.look.found["prices"])["wait"] == "7/2")
-        # forbidden actions too, once the form is drawn anew
-        await until(lambda: value(user, "price-wait") is not box and value(user, "price-wait").value == "7/2")
+        # forbidden actions too; the form of the next tab follows, and what somebody types meanwhile stays
+        box.value = "7"
+        follower = max(user.find(marker="price-wait").elements, key=lambda element: element.id)
+        await until(lambda: follower.value == "7/2")
+        assert box.value == "7"
         value(user, "allow-light").value = False
+        value(user, "allow-gauge").value = False  # at once, before the text is read again
+        assert 'actions = ["vent", "fill", "wait"]' in studio.text
+        value(user, "allow-gauge").value = True
         assert 'actions = ["vent", "fill", "wait", "gauge"]' in studio.text
+        # what is being typed into the text is not lost when something is changed in the form
+        [editor] = user.find(kind=ui.codemirror).elements
+        await until(lambda: editor.value == studio.text)
+        editor.value = f"# typed\n{editor.value}"
+        value(user, "allow-gauge").value = False
+        assert studio.text.startswith("# typed\n") and 'actions = ["vent", "fill", "wait"]' in studio.text
+        assert editor.value == studio.text  # at once, lest somebody types on in the text before it
+        await until(lambda: not studio.look.busy)
+        value(user, "allow-gauge").value = True  # what is forbidden can be allowed again
         user.find(marker="save").click()
         await until(lambda: not studio.is_edited)
         assert 'wait = "7/2"' in (folder / "leak.toml").read_text()
@@ -114,6 +139,22 @@ def test_an_experiment_comes_with_the_files_of_the_command_line(tmp_path: Path) 
         await user.should_see(marker="search-tree")
         value(user, "search-tree").value = "leak2"
         await user.should_see("1 found", retries=20)
+        # a price that is changed beside it is searched with at once
+        box = max(user.find(marker="price-wait").elements, key=lambda element: element.id)
+        box.value = "2"
+        changed = user.find(marker="price-wait")
+        changed.elements = {box}
+        changed.trigger("change")
+        assert "wait = 2" in studio.text and not studio.search.is_over
+        await user.should_see("The cheapest experiment costs 8 in the worst case", retries=100)
+        # what is forbidden while that search runs ends it, and begins another one
+        studio.edit(studio.text.replace("wait = 2", "wait = 3"))
+        studio.solve()
+        given_up = studio.search
+        max(user.find(marker="allow-light").elements, key=lambda element: element.id).value = False
+        assert studio.search is not given_up and studio.search.text == studio.text
+        await until(lambda: studio.search.is_over)
+        assert studio.search.found["facts"]["upper"] == "10" and given_up.found is None
 
     simulate(folder, scenario)
 
@@ -131,6 +172,25 @@ def test_under_noise_both_sides_are_shown_and_a_search_can_be_stopped(tmp_path: 
         assert studio.search.found["verb"] == "bounds", studio.search.sentence
         await user.should_see("Expected cost in the worst case: at least", retries=50)
         assert {"lamp-policy.json", "lamp-proof.json"} <= set(studio.search.found["files"])
+        assert studio.search.points == []
+        # against alpha, as a table and as a picture
+        value(user, "around").value = True
+        user.find(marker="solve").click()
+        await until(lambda: studio.search.is_over)
+        points = studio.search.points
+        assert [p["alpha"] for p in points] == ["1/10000000", "1/100000", "1/1000", "1/10"]
+        assert points[2]["lower"] == pytest.approx(float(Fraction(studio.search.found["facts"]["lower"]["best"])))
+        assert all(p["lower"] <= p["upper"] for p in points) and points[0]["lower"] > points[-1]["lower"]
+        await until(lambda: len(drawn(user)) == 2 and len(drawn(user)[0]) == 4)
+        assert drawn(user) == [[p[key] for p in points] for key in ("lower", "upper")]
+        await user.should_see("Both sides against alpha")
+        studio.solve(around=True)
+        await until(lambda: studio.search.found)
+        studio.search.job.stop()
+        await until(lambda: studio.search.is_over)
+        assert studio.search.sentence == ""
+        for stopped, whole in zip(studio.search.points, points, strict=False):  # the last one is the best so far
+            assert stopped["alpha"] == whole["alpha"] and stopped["lower"] <= whole["upper"]
         studio.solve()
         studio.search.job.stop()
         await until(lambda: studio.search.is_over)
@@ -206,8 +266,6 @@ def test_each_action_is_approved_once_a_pause_holds_and_a_simulation_says_so(tmp
         await user.should_see("the answer is right (simulated)", retries=50)
         # and it can be replayed, and checked
         user.find("Replay").click()
-        await user.should_see("There is no journal in this folder yet", retries=50)
-        press(user, "List again")
         await user.should_see(marker="replay", retries=50)
         user.find(marker="replay").click()
         await until(lambda: sees(user, f"Step 1 of {facts['actions']}"))
@@ -216,6 +274,14 @@ def test_each_action_is_approved_once_a_pause_holds_and_a_simulation_says_so(tmp
         await user.should_see(f"Step {facts['actions']} of {facts['actions']}", retries=50)
 
     simulate(folder, scenario)
+
+
+async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """A plant that says who it is, and then nothing more."""
+    await reader.readline()
+    writer.write(b"plant mute retry-safe last=0\n")
+    await reader.read()
+    writer.close()
 
 
 def test_an_abort_is_honoured_at_once_and_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,6 +296,17 @@ def test_an_abort_is_honoured_at_once_and_recorded(tmp_path: Path, monkeypatch: 
         assert studio.live.result["facts"]["reason"] == "a person has stopped the run"
         assert studio.list_open() == []
         await user.should_see("No answer: a person has stopped the run", retries=50)
+        # also while a plant is waited for, which never answers
+        server = await asyncio.start_server(greet, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        (folder / "mute.toml").write_text(f'[plant]\nkind = "lines"\naddress = "tcp://127.0.0.1:{port}"\n')
+        studio.start_run("mute.toml", each=False, timeout=600)
+        await until(lambda: studio.live.phase == "sending")
+        await studio.abort()
+        await until(lambda: studio.live.is_over)
+        assert studio.live.phase == "ended", studio.live.sentence
+        assert studio.live.result["facts"]["reason"] == "a person has stopped the run"
+        server.close()
         # a process that does not listen is ended, and its run is left open
         studio.start_run("manual:", each=False)
         await until(lambda: studio.live.phase == "asking")

@@ -49,8 +49,8 @@ Hosts: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--hosts",
-        metavar="FILE|PATTERN",
-        help="Many plants at once: CSV with a column name, and others that --plant names in braces; or box-[01-20].",
+        metavar="FILE|NAMES",
+        help="Many plants at once: CSV with a column name, and others that --plant names in braces; or a,box-[01-20].",
     ),
 ]
 Parallel: TypeAlias = Annotated[

@@ -18,7 +18,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Literal, TypeAlias, final
 
 from ascertain.errors import PlantFault, TaskError
@@ -39,6 +43,8 @@ LONGEST_PAUSE = 10.0
 """Seconds that nobody waits longer for before a retry: about what a device takes to restart."""
 LONGEST = 4096
 """Characters of a reading: as long as a line of the protocol."""
+HEARING = 0.02
+"""Seconds between two looks at whether a person has stopped the run: sooner than a person can see."""
 SILENT = (Late, InDoubt)
 """The faults after which nobody knows whether the action ran."""
 
@@ -104,7 +110,8 @@ def ask_plant(
     """Send an action and hear what comes of it; the faults of the plant never get past here.
 
     Nobody waits longer than the deadline, nor asks again after it. What then did not come in time is no fault of the
-    plant's: nobody knows whether the action ran, and the run is over.
+    plant's: nobody knows whether the action ran, and the run is over. Where a person can stop the run, the plant is
+    asked by another thread, so that a stop is heard while it is waited for.
     """
     faults: list[PlantFault] = []
     ask = plant.send
@@ -113,7 +120,7 @@ def ask_plant(
             policy.pause_before(attempt - 1, deadline)
         plant.wait_at_most(deadline.left)
         try:
-            text = ask(action)
+            text = ask(action) if deadline.stopped is None else _ask_beside(ask, action, deadline.stopped)
             if not isinstance(text, str) or len(text) > LONGEST:  # pyright: ignore[reportUnnecessaryIsInstance]  a user's
                 raise Garbled(f"the plant answered {action!r} with {str(text)[:80]!r}, which is no name of a reading")
             known = text in readings
@@ -126,6 +133,28 @@ def ask_plant(
             break
         ask = plant.repeat
     return Heard(_judge(faults, policy), None, tuple(faults))
+
+
+def _ask_beside(ask: Callable[[str], str], action: str, stopped: Callable[[], bool]) -> str:
+    """What the plant answers; once a person has stopped the run nobody waits for that any longer."""
+    answers: SimpleQueue[str | BaseException] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            answers.put(ask(action))
+        except BaseException as raised:
+            answers.put(raised)
+
+    # It ends with the program if the plant never answers; what the run is limited by holds there too.
+    Thread(target=copy_context().run, args=(work,), daemon=True).start()
+    while True:
+        with suppress(Empty):
+            answer = answers.get(timeout=HEARING)
+            if isinstance(answer, BaseException):
+                raise answer
+            return answer
+        if stopped():
+            raise Late(f"the run was stopped before the plant answered {action!r}")
 
 
 def _judge(faults: list[PlantFault], policy: FaultPolicy) -> ActionOutcome:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -252,20 +252,21 @@ def bound(
 
 def bound_around(
     found: Bounds, progress: Callable[[int, int], None] | None = None, time_limit: float | None = None
-) -> list[Bounds]:
+) -> Iterator[Bounds]:
     """The same question at other alphas, the asked one among them, as far as it stays one; none where alpha is 0.
 
-    `time_limit` is for each of them.
+    They come one by one. `time_limit` is for each of them; one that is interrupted is the last.
     """
     question = found.question
     risks = [question.alpha * Fraction(10) ** power for power in POWERS if question.alpha]
     risks = [risk for risk in risks if 2 * risk + question.beta < 1]
-    points: list[Bounds] = []
     for k, risk in enumerate(risks):
         if progress is not None:
             progress(k, len(risks))
-        points.append(found if risk == question.alpha else bound(replace(question, alpha=risk), time_limit=time_limit))
-    return points
+        point = found if risk == question.alpha else bound(replace(question, alpha=risk), time_limit=time_limit)
+        yield point
+        if point is not found and point.stopped_by == "interrupt":
+            return
 
 
 def _read_risk(name: str, given: Fraction | int | str | None, *, zero: bool) -> Fraction | None:

@@ -25,6 +25,7 @@ from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.control import SharedPlan
 from ascertain.pipeline.fingerprint import Machines, pose_machines
 from ascertain.pipeline.identify import Identified, identify
+from ascertain.pipeline.moments import Moment
 from ascertain.pipeline.observe import observe
 from ascertain.pipeline.observed import Observed
 from ascertain.plant import find_kind
@@ -76,6 +77,15 @@ class HostRun:
             return {INTERNAL: "internal error", 4: "plant fault"}.get(self.exit_code, "not run")
         return "plant fault" if self.exit_code == 4 else str(self.facts["verdict"])
 
+    def row(self) -> tuple[str, str, str, str]:
+        """As a table shows it: the host, its outcome, the answer or why there is none, and what it has cost."""
+        said = self.error or self.facts["label"] or self.facts["reason"] or ""
+        return self.host.name, self.outcome, str(said), str(self.facts.get("cost", ""))
+
+
+HearHost: TypeAlias = Callable[[Host, Moment | HostRun | None], None]
+"""Is told of each host, by its thread: None when its run begins, each step, and at last what became of it."""
+
 
 @final
 @dataclass(frozen=True)
@@ -98,16 +108,7 @@ class Fleet(Shown):
         return {"hosts": len(self.runs), **self.counts()}
 
     def listing(self) -> Listing:
-        rows = [
-            (
-                run.host.name,
-                run.outcome,
-                run.error or run.facts["label"] or run.facts["reason"] or "",
-                run.facts.get("cost", ""),
-                f"{run.seconds:.1f}",
-            )
-            for run in self.runs
-        ]
+        rows = [(*run.row(), f"{run.seconds:.1f}") for run in self.runs]
         return ("host", "outcome", "answer, or why there is none", "cost", "seconds"), rows
 
     def lines(self) -> str:
@@ -127,6 +128,7 @@ def observe_fleet(
     identity: str | None = None,
     note: Tell = ignore,
     progress: Progress | None = None,
+    hear: HearHost | None = None,
     **options: Any,
 ) -> Fleet:
     """Observe every host: `plant` names columns of the hosts in braces, as in "tcp://{host}:{port}".
@@ -135,7 +137,8 @@ def observe_fleet(
     `folder`, one for each host, with the results of all beside them; `resume` goes on with them, so that hosts that
     have ended are not asked again. Certificates are written into the folder `certificates`. So many hosts are run in
     `parallel`. A policy or plan is found once for all of them. The other `options` are those of `observe`; with a risk
-    file every host takes its share. `note` hears each remark once, and `progress` how many hosts are done.
+    file every host takes its share. `note` hears each remark once, `progress` how many hosts are done, and `hear` how
+    each of them goes.
     """
     posed, plans = as_problem(problem), SharedPlan()
     remarks, stop = _once(note), _Stop()
@@ -144,10 +147,16 @@ def observe_fleet(
         again = resume and journal is not None and journal.exists()
         expected = host.identity or identity
         paths: dict[str, Any] = {"journal": journal, "resume": again, "certificate": certificate}
-        said: dict[str, Any] = {"identity": expected, "note": remarks, "watch": stop.look, **paths, **options}
-        return observe(posed, plant, host=host, plans=plans, **said)
+        said: dict[str, Any] = {"identity": expected, "note": remarks, **paths, **options}
 
-    return _run_all(run, stop, plant, hosts, folder, resume, certificates, parallel, progress)
+        def watch(moment: Moment) -> None:
+            if hear is not None:
+                hear(host, moment)
+            stop.look()
+
+        return observe(posed, plant, host=host, plans=plans, watch=watch, **said)
+
+    return _run_all(run, stop, plant, hosts, folder, resume, certificates, parallel, progress, hear)
 
 
 def identify_fleet(
@@ -225,6 +234,7 @@ def _run_all(
     certificates: str | Path | None,
     parallel: int,
     progress: Progress | None,
+    hear: HearHost | None = None,
 ) -> Fleet:
     began = time.monotonic()
     fleet = read_hosts(hosts) if isinstance(hosts, str | Path) else tuple(hosts)
@@ -237,8 +247,13 @@ def _run_all(
         )
 
     def work(host: Host) -> HostRun:
+        if hear is not None:
+            hear(host, None)
         journal = None if journals is None else _journal(journals, host)
-        return _run_one(run, host, journal, None if proofs is None else proofs / f"{host.name}.json")
+        done = _run_one(run, host, journal, None if proofs is None else proofs / f"{host.name}.json")
+        if hear is not None:
+            hear(host, done)
+        return done
 
     found = Fleet(tuple(_share_out(work, stop, fleet, parallel, progress)), time.monotonic() - began)
     if journals is not None:

@@ -6,13 +6,15 @@
 
 The text of the plant, and the address of a wiring file, name columns in braces: `tcp://{host}:{port}`. A column
 `identity` is what that plant must say that it is. A pattern such as `box-[01-20]` stands for box-01, ..., box-20, which
-have a name and nothing else; several ranges stand for all combinations.
+have a name and nothing else; several ranges stand for all combinations. So do names and patterns with commas between
+them: `north,box-[01-20]`.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 import shlex
 from collections.abc import Mapping
@@ -63,8 +65,12 @@ class Host:
 
 
 def read_hosts(source: str | Path) -> tuple[Host, ...]:
-    """The hosts of a file, or of a pattern where there is no such file."""
-    hosts = _expand(str(source)) if not Path(source).exists() and _RANGE.search(str(source)) else _read(Path(source))
+    """The hosts of a file, or of names and patterns where there is no such file."""
+    text = str(source)
+    if not os.path.exists(text) and (_RANGE.search(text) or "," in text):
+        hosts = tuple(host for part in text.split(",") if part.strip() for host in _expand(part.strip()))
+    else:
+        hosts = _read(Path(source))
     if not hosts:
         raise FileError(f"{source}: there are no hosts; a row each is needed")
     if len(hosts) > MAX_HOSTS:

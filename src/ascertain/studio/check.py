@@ -28,8 +28,8 @@ ASSUMED = (
 """What no certificate can prove (docs/guarantees.md); without noise only the first matters."""
 
 
-def show_check(studio: Studio) -> None:
-    """The tab."""
+def show_check(studio: Studio) -> Callable[[], None]:
+    """The tab; what it returns lists the files anew."""
     chosen: dict[str, Path | None] = {"task": None, "certificate": None}
     verdict: dict[str, Any] = {}
     room = Path(mkdtemp(prefix="ascertain-check-"))
@@ -45,17 +45,17 @@ def show_check(studio: Studio) -> None:
         chosen[what] = place
         ui.notify(f"{what}: {event.file.name[:80]}", type="positive")
 
-    files = studio.folder.list_json()
-    tasks = [*studio.folder.list_problems(), *(name for name in files if name.endswith(".task.json"))]
+    boxes: dict[str, ui.select] = {}
     with ui.element("div").classes("studio-columns"):
-        for what, names, said in (
-            ("task", tasks, "The task: a problem (.toml) of this folder, or a canonical task (.task.json)"),
-            ("certificate", [name for name in files if not name.endswith(".task.json")], "The certificate (.json)"),
+        for what, said in (
+            ("task", "The task: a problem (.toml) of this folder, or a canonical task (.task.json)"),
+            ("certificate", "The certificate (.json)"),
         ):
             with ui.column().classes("w-full"):
                 heading(what.capitalize())
                 paragraph(said)
-                box = ui.select(names, label=f"Choose a {what}", clearable=True, with_input=True)
+                names = list_files(studio)[what]
+                box = boxes[what] = ui.select(names, label=f"Choose a {what}", clearable=True, with_input=True)
                 box.props("outlined dense").classes("w-full").mark(f"choose-{what}")
                 box.on_value_change(lambda event, what=what: pick(what, event.value))
                 drop = ui.upload(
@@ -93,6 +93,23 @@ def show_check(studio: Studio) -> None:
             _show_verdict(verdict)
 
     shown()
+
+    def list_again() -> None:
+        for what, names in list_files(studio).items():
+            kept = boxes[what].value if boxes[what].value in names else None
+            boxes[what].set_options(names, value=kept)  # pyright: ignore[reportUnknownMemberType]
+
+    return list_again
+
+
+def list_files(studio: Studio) -> dict[str, list[str]]:
+    """The files of the folder that may be tasks and certificates."""
+    files = studio.folder.list_json()
+    tasks = [name for name in files if name.endswith(".task.json")]
+    return {
+        "task": [*studio.folder.list_problems(), *tasks],
+        "certificate": [name for name in files if name not in tasks],
+    }
 
 
 def _show_verdict(verdict: dict[str, Any]) -> None:

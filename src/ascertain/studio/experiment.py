@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -11,10 +12,13 @@ from nicegui import ui
 from ascertain.studio.parts import downloads, heading, notice, paragraph, table, tried
 from ascertain.studio.question import show_controls
 from ascertain.studio.state import Search, Studio
-from ascertain.studio.tree import show_tree
+from ascertain.studio.tree import Tree, show_tree
 
 MOST_POINTS = 300
 """Points of a line while the search runs: as many as a small picture has columns."""
+
+LONGEST_FRACTION = 7
+"""Letters of a fraction that is shown as it is: longer ones say little to people."""
 
 
 def show_experiment(studio: Studio) -> dict[str, Any]:
@@ -26,26 +30,35 @@ def show_experiment(studio: Studio) -> dict[str, Any]:
         ).mark("solve")
         stop = ui.button("Stop", icon="stop", on_click=partial(_stop, studio)).props("no-caps outline").mark("stop")
     with ui.expansion("Change prices, risks, forbidden actions", icon="tune").classes("w-full studio-expansion"):
-        form = ui.refreshable(show_controls)
-        form(studio)
+        again = ui.checkbox("Search again after each change", value=True).mark("solve-again")
+        update_form = show_controls(
+            studio, tried(lambda: studio.solve_again(bool(around.value)) if again.value else None)
+        )
     running = ui.refreshable(_show_running)
     running(studio)
+    around_it = ui.refreshable(_show_around)
+    around_it(studio)
     found = ui.refreshable(_show_found)
     found(studio)
-    drawn: list[Any] = [None]
+    drawn: list[Any] = [None, None]
 
     def draw() -> None:
         search = studio.search
         around.set_visibility(bool(studio.look.found and studio.look.found["noisy"]))
         stop.set_enabled(search is not None and not search.is_over)
         running.refresh()
-        state = (id(studio.last), search is not None and search.sentence, search is None, studio.text)
+        points = (id(studio.last), 0 if studio.last is None else len(studio.last.points))
+        if drawn[1] != points:
+            drawn[1] = points
+            around_it.refresh()
+        old = studio.last is not None and studio.last.text != studio.text
+        state = (id(studio.last), search is not None and search.sentence, search is None, old)
         if drawn[0] != state:
             drawn[0] = state
             found.refresh()
 
     def asked() -> None:
-        form.refresh()
+        update_form()
         draw()
 
     draw()
@@ -98,7 +111,10 @@ def _show_found(studio: Studio) -> None:
     downloads(search.out, found["files"])
     if found["nodes"]:
         heading("The tree", 3)
-    show_tree(found["nodes"], found["num_nodes"])
+        search.tree = search.tree or Tree(found["nodes"])
+        show_tree(search.tree)
+    elif found["num_nodes"]:
+        paragraph(f"The tree has {found['num_nodes']:,} lines: too many to show. Download it.")
     _show_sides(search)
 
 
@@ -125,33 +141,64 @@ def _show_bounds(found: dict[str, Any] | Any) -> None:
     if lower == "inf":
         notice("bad", "No experiment keeps to these risks, whatever it may cost.")
     else:
-        notice("good", f"Expected cost in the worst case: at least {lower}, and {upper or 'no policy was found'}.")
-    rows = [("lower bound", name, value) for name, value in facts["lower"].items()]
-    rows += [("achieved", name, value or "none found") for name, value in facts["upper_by_method"].items()]
+        achieved = "no policy was found" if upper is None else f"{_short(upper)} is achieved"
+        notice("good", f"Expected cost in the worst case: at least {_short(lower)}, and {achieved}.")
+    rows = [("lower bound", name, _short(value)) for name, value in facts["lower"].items()]
+    rows += [("achieved", name, _short(value or "none found")) for name, value in facts["upper_by_method"].items()]
     table(rows, ("side", "by", "cost"), f"Both sides at alpha = {facts['alpha']}, beta = {facts['beta']}")
     if facts["hardest"]:
         paragraph(f"What makes it hard: {facts['hardest'].get('why', '')}")
     for remark in facts["remarks"]:
         notice("info", remark)
-    if found["around"]:
-        table(found["around"], ("alpha", "lower bound", "achieved"), "Both sides against alpha")
-        ui.echart(
-            {
-                "tooltip": {"trigger": "axis"},
-                "legend": {"data": ["lower bound", "achieved"]},
-                "xAxis": {"type": "category", "name": "alpha", "data": [row[0] for row in found["around"]]},
-                "yAxis": {"type": "value", "name": "expected cost"},
-                "series": [
-                    {
-                        "name": "lower bound",
-                        "type": "line",
-                        "symbol": "triangle",
-                        "data": [r[1] for r in found["around"]],
-                    },
-                    {"name": "achieved", "type": "line", "symbol": "circle", "data": [r[2] for r in found["around"]]},
-                ],
-            }
-        ).classes("studio-chart").props('role=img aria-label="Both sides against alpha, as in the table above"')
+
+
+def _show_around(studio: Studio) -> None:
+    """Both sides against alpha, as far as they are known, as a table and as a picture."""
+    points = [] if studio.last is None else studio.last.points
+    if not points:
+        return
+    heading("Both sides against alpha", 3)
+    rows = [(p["alpha"], _round(p["lower"]), _round(p["upper"])) for p in points]
+    table(rows, ("alpha", "lower bound", "achieved"), "Expected cost in the worst case")
+    lines = (("lower bound", "lower", "triangle", "dashed"), ("achieved", "upper", "circle", "solid"))
+    ui.echart(
+        {
+            "animation": False,
+            "aria": {"enabled": True},
+            "tooltip": {"trigger": "axis"},
+            "legend": {"data": [name for name, *_ in lines], "top": 0},
+            "xAxis": {
+                "type": "category",
+                "name": "alpha",
+                "nameLocation": "middle",
+                "nameGap": 26,
+                "data": [f"{float(Fraction(p['alpha'])):g}" for p in points],
+            },
+            "yAxis": {"type": "value", "name": "expected cost"},
+            "series": [
+                {
+                    "name": name,
+                    "type": "line",
+                    "symbol": symbol,
+                    "symbolSize": 9,
+                    "lineStyle": {"type": style},
+                    "data": [p[key] for p in points],
+                }
+                for name, key, symbol, style in lines
+            ],
+        }
+    ).classes("studio-chart").props('role=img aria-label="Both sides against alpha, as in the table above"').mark(
+        "around-chart"
+    )
+
+
+def _short(cost: str) -> str:
+    """A cost that people can read; the files have it exactly."""
+    return cost if len(cost) <= LONGEST_FRACTION else f"≈ {float(Fraction(cost)):.6g}"
+
+
+def _round(cost: float | None) -> str:
+    return "none" if cost is None else f"{cost:.6g}"
 
 
 def _show_sides(search: Search) -> None:

@@ -6,6 +6,8 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast, final
 
@@ -14,7 +16,7 @@ from ascertain.problem.edit import named_files
 from ascertain.problem.plants import find_kind
 
 MOST_FILES = 500
-"""Files that are offered: more are chosen by their names from nobody's list."""
+"""Files of a kind that are offered: more are chosen by their names from nobody's list."""
 MAX_BYTES = 2**20
 """Of a problem or wiring file: models may be larger, and are files of their own."""
 DEEPEST = 4
@@ -22,7 +24,8 @@ DEEPEST = 4
 WITHOUT_PROGRAMS = ("simulated", "manual", "replay", "wiring")
 """The kinds of plants that run no program that is named in a text."""
 WIRED_WITHOUT_PROGRAMS = ("opcua", "modbus", "scpi", "serial", "mqtt", "http")
-"""The kinds of wiring that speak to a device and run no code; those of other packages may."""
+"""The kinds of wiring that speak to a device and run no code; those of other packages may. A socket of the line
+protocol is one of them too, a program is not."""
 
 
 @final
@@ -59,12 +62,17 @@ class Folder:
 
     def list_journals(self) -> list[str]:
         """The journals, the newest first."""
-        found = [path for path in self._walk() if Path(f"{path}.head").is_file()]
-        return [self.name(path) for path in sorted(found, key=lambda path: -path.stat().st_mtime)]
+        found = [path.with_suffix("") for path in self._walk(".head")]
+        kept = [path for path in found if path.is_file() and self._holds(path)]
+        return [self.name(path) for path in sorted(kept, key=lambda path: -path.stat().st_mtime)][:MOST_FILES]
 
     def list_json(self) -> list[str]:
         """Tasks and certificates."""
-        return [self.name(path) for path in self._walk() if path.suffix == ".json"]
+        return [self.name(path) for path in islice(self._walk(".json"), MOST_FILES)]
+
+    def list_hosts(self) -> list[str]:
+        """The files that may name the hosts of a fleet."""
+        return [self.name(path) for path in islice(self._walk(".csv"), MOST_FILES)]
 
     def read_problem(self, name: str) -> str:
         """The text of a problem file."""
@@ -97,34 +105,57 @@ class Folder:
             raise TaskError(f"{rest}: its plant is a program; start the page with --allow-exec if it may start one")
         return str(path)
 
+    def check_fleet(self, plant: str, hosts: str) -> tuple[str, str]:
+        """The plant and the hosts of a fleet as the road takes them; hosts are a file of the folder, names, a pattern.
+
+        What a host fills in is part of an address: the name of a file it cannot choose.
+        """
+        checked = self.check_plant(plant)
+        kind, _ = find_kind(plant)
+        if kind.reads_file and "{" in checked:
+            raise TaskError(f"{plant}: braces stand in the address of a wiring file, and not in its name")
+        if not hosts.strip():
+            raise TaskError("say which hosts: a file (.csv) of this folder, names with commas, or box-[01-20]")
+        path = self.find(hosts.strip())
+        return checked, str(path) if os.path.isfile(path) else hosts.strip()
+
     def _may_wire(self, data: Mapping[str, Any]) -> bool:
         plant: Any = data.get("plant")
-        kind = cast("dict[str, Any]", plant).get("kind") if isinstance(plant, dict) else None
-        return self.allow_exec or kind in WIRED_WITHOUT_PROGRAMS
+        said: dict[str, Any] = cast("dict[str, Any]", plant) if isinstance(plant, dict) else {}
+        socket = said.get("kind") == "lines" and str(said.get("address")).startswith("tcp://")
+        return self.allow_exec or socket or said.get("kind") in WIRED_WITHOUT_PROGRAMS
 
-    def _walk(self) -> Iterator[Path]:
-        found = 0
+    def _walk(self, suffix: str) -> Iterator[Path]:
+        """The files of this kind; those that are not in the folder, being links, are left out."""
         for here, folders, files in os.walk(self.root):
             depth = len(Path(here).relative_to(self.root).parts)
             folders[:] = [f for f in sorted(folders) if not f.startswith(".") and depth < DEEPEST]
             for file in sorted(files):
                 path = Path(here) / file
-                if found < MOST_FILES and not file.startswith(".") and path.is_file() and self._holds(path):
-                    found += 1
+                if file.endswith(suffix) and not file.startswith(".") and path.is_file() and self._holds(path):
                     yield path
 
     def _holds(self, path: Path) -> bool:
         return Path(os.path.realpath(path)).is_relative_to(self.root)
 
     def _read_toml(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        for path in self._walk():
-            if path.suffix == ".toml":
-                yield self.name(path), _read(path)
+        for path in islice(self._walk(".toml"), MOST_FILES):
+            yield self.name(path), _read(path)
 
 
 def _read(path: Path) -> Mapping[str, Any]:
     """What a TOML file says; nothing where it cannot be read."""
     try:
-        return tomllib.loads(path.read_text("utf-8")) if path.stat().st_size <= MAX_BYTES else {}
+        about = path.stat()
+    except OSError:
+        return {}
+    return {} if about.st_size > MAX_BYTES else _read_version(path, about.st_mtime_ns, about.st_size)
+
+
+@lru_cache(maxsize=2 * MOST_FILES)
+def _read_version(path: Path, *_version: int) -> Mapping[str, Any]:
+    """A file as it was then: lists of files are asked for often, and large ones take long to read."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}

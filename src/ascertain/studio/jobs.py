@@ -17,7 +17,8 @@ Hear: TypeAlias = Callable[[Event], None]
 LONGEST_LINE = 2**28
 """Bytes of what a job says at once: a tree of a hundred thousand nodes has some megabytes."""
 GRACE = 2.0
-"""Seconds that a job is given to end by itself once it is stopped."""
+"""Seconds that a job is given to end by itself once it is stopped. A run sends nothing in them: it looks whether it was
+stopped before each action, and does not wait for answers any longer; it records that, and closes its plant."""
 
 
 async def start_worker() -> Process:

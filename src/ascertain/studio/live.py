@@ -1,4 +1,5 @@
-"""The tab *Run*: a run on a simulated, manual or wired plant; the next action and why, and what is known so far."""
+"""The tab *Run*: a run on a simulated, manual or wired plant, or a fleet of them; the next action and why, and what is
+known so far."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from typing import Any, cast
 
 from nicegui import ui
 
+from ascertain.studio.fleet import OpenReplay, show_fleet, show_fleet_setup
 from ascertain.studio.parts import downloads, heading, notice, paragraph, table, tried
 from ascertain.studio.state import Live, Studio
 
@@ -26,8 +28,8 @@ PHASES = {
 """What happens while nobody is asked for anything."""
 
 
-def show_run(studio: Studio) -> dict[str, Any]:
-    """The tab; what it returns is drawn anew when the run has changed."""
+def show_run(studio: Studio, replay: OpenReplay) -> dict[str, Any]:
+    """The tab; what it returns is drawn anew when the run has changed. `replay` shows a journal on its own tab."""
     setup = ui.refreshable(_show_setup)
     now = ui.refreshable(_show_now)
     known = ui.refreshable(_show_known)
@@ -39,6 +41,7 @@ def show_run(studio: Studio) -> dict[str, Any]:
     chart = ui.echart({}).classes("studio-chart")
     chart.props('role=img aria-label="The course of the run, as in the list of steps"')
     steps(studio)
+    draw_fleet = show_fleet(studio, replay)
     setup(studio)
     drawn: list[Any] = [None]
 
@@ -46,7 +49,8 @@ def show_run(studio: Studio) -> dict[str, Any]:
         going = studio.live is not None and not studio.live.is_over
         each.set_visibility(going)
         each.set_value(studio.live is not None and studio.live.each)
-        state = (going, studio.problem, studio.is_edited)
+        draw_fleet()
+        state = (studio.now is not None and not studio.now.is_over, studio.problem, studio.is_edited)
         if drawn[0] != state:  # not while somebody fills it in
             drawn[0] = state
             setup.refresh()
@@ -64,7 +68,7 @@ def show_run(studio: Studio) -> dict[str, Any]:
 
 
 def _show_setup(studio: Studio) -> None:
-    if studio.live is not None and not studio.live.is_over:
+    if studio.now is not None and not studio.now.is_over:
         return
     heading("A new run")
     if studio.problem is None:
@@ -75,6 +79,7 @@ def _show_setup(studio: Studio) -> None:
     wirings = studio.folder.list_wirings()
     kinds = {"simulated": "Simulation", "manual": "By hand: you do it and tell what you read"}
     kinds |= {"wired": "Wired plant"} if wirings else {}
+    kinds |= {"fleet": "A fleet: many plants at once"}
     kinds |= {"other": "Another plant (a program, a socket)"} if studio.folder.allow_exec else {}
     kind = ui.radio(kinds, value="simulated").props('aria-label="Plant"').mark("kind")
     with ui.element("div").classes("studio-form"):
@@ -84,11 +89,17 @@ def _show_setup(studio: Studio) -> None:
         wiring.mark("wiring").bind_visibility_from(kind, "value", value="wired")
         other = ui.input("Plant, such as exec:python plant.py").props("outlined dense").mark("other")
         other.bind_visibility_from(kind, "value", value="other")
+    with ui.element("div").classes("w-full").bind_visibility_from(kind, "value", value="fleet"):
+        start_fleet = show_fleet_setup(studio)
     each = ui.checkbox("Approve each action before it is sent", value=False).mark("each")
+    each.bind_visibility_from(kind, "value", lambda chosen: chosen != "fleet")
     kind.on_value_change(lambda event: each.set_value(event.value in ("wired", "other")))
 
     @tried
     def start() -> None:
+        if kind.value == "fleet":
+            start_fleet()
+            return
         texts = {"simulated": f"simulated:{seed.value}", "manual": "manual:"}
         chosen = {**texts, "wired": wiring.value, "other": other.value}[str(kind.value)]
         studio.start_run(str(chosen or ""), each=bool(each.value))
@@ -99,7 +110,8 @@ def _show_setup(studio: Studio) -> None:
         for journal in unfinished[:20]:
             start_file = studio.read_start(journal)
             with ui.row().classes("items-center gap-2"):
-                paragraph(f"{journal}: {start_file['problem']}, {start_file['plant']}")
+                hosts = f", hosts {start_file['hosts']}" if "hosts" in start_file else ""
+                paragraph(f"{journal}: {start_file['problem']}, {start_file['plant']}{hosts}")
                 ui.button("Go on", on_click=tried(partial(studio.go_on, journal))).props("no-caps outline")
 
 
@@ -238,9 +250,15 @@ def _chart(live: Live | None) -> dict[str, Any]:
     marks = ("circle", "none")
     return {
         "animation": False,
-        "legend": {"data": list(lines)},
+        "legend": {"data": list(lines), "top": 0},
         "tooltip": {"trigger": "axis"},
-        "xAxis": {"type": "category", "name": "actions", "data": [first + n for n in range(len(shown))]},
+        "xAxis": {
+            "type": "category",
+            "name": "actions",
+            "nameLocation": "middle",
+            "nameGap": 26,
+            "data": [first + n for n in range(len(shown))],
+        },
         "yAxis": {"type": "value", "name": "nats" if noisy else "rivals"},
         "series": [
             {"name": name, "type": "line", "step": "end", "symbol": mark, "data": [view[key] for view in shown]}

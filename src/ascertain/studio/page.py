@@ -49,25 +49,36 @@ def show_page(studio: Studio) -> None:
             ui.tab(name)
     panels = ui.tab_panels(tabs, value="Question", animated=False).classes("w-full").props("keep-alive")
     ui.skip_link("Skip to the content", target=panels)
+
+    def replay(journal: str, problem: str) -> None:
+        panels.set_value("Replay")
+        open_journal(journal, problem)
+
     with panels:
         with ui.tab_panel("Question"):
             redraw.append(show_question(studio))
         with ui.tab_panel("Experiment"):
             redraw.append(show_experiment(studio))
         with ui.tab_panel("Run"):
-            redraw.append(show_run(studio))
+            redraw.append(show_run(studio, replay))
         with ui.tab_panel("Replay"):
-            show_replay(studio)
+            open_journal, list_journals = show_replay(studio)
         with ui.tab_panel("Check"):
-            show_check(studio)
+            list_files = show_check(studio)
+    listed: dict[str, Callable[[], object]] = {"Replay": list_journals, "Check": list_files}
+    panels.on_value_change(lambda event: listed.get(str(event.value), lambda: None)())
+
     with ui.footer().classes("items-center gap-2 q-py-xs").mark("run-bar") as bar:
         said = ui.label().classes("grow studio-text")
         pause = ui.button("Pause", icon="pause", on_click=lambda: studio.pause(True))
         pause.props("no-caps color=white text-color=black").mark("pause")
         go_on = ui.button("Go on", icon="play_arrow", on_click=lambda: studio.pause(False))
         go_on.props("no-caps color=white text-color=black").mark("unpause")
-        ui.button("Abort the run", icon="stop", on_click=studio.abort).props("no-caps color=negative").mark("abort")
-    redraw.append({"run": partial(_draw_bar, studio, bar, said, pause, go_on, banner)})
+        abort = ui.button("Abort the run", icon="stop", on_click=studio.abort)
+        stop = ui.button("Stop the fleet", icon="stop", on_click=studio.stop_fleet)
+        for button, marker in ((abort, "abort"), (stop, "stop-fleet")):
+            button.props("no-caps color=negative").mark(marker)
+    redraw.append({"run": partial(_draw_bar, studio, bar, said, (pause, go_on, abort, stop), banner)})
 
     @tried
     def choose(name: str | None) -> None:
@@ -90,20 +101,24 @@ def show_page(studio: Studio) -> None:
     ui.timer(EVERY, look)
 
 
-def _draw_bar(
-    studio: Studio, bar: ui.footer, said: ui.label, pause: ui.button, go_on: ui.button, banner: ui.label
-) -> None:
-    """The run, in reach from every tab."""
-    live = studio.live
-    bar.set_visibility(live is not None and not live.is_over)
-    simulated = live is not None and live.is_simulated
+def _draw_bar(studio: Studio, bar: ui.footer, said: ui.label, buttons: tuple[ui.button, ...], banner: ui.label) -> None:
+    """The run, or the fleet, in reach from every tab."""
+    now, live = studio.now, studio.live
+    bar.set_visibility(now is not None and not now.is_over)
+    simulated = now is not None and now.is_simulated
     banner.set_visibility(simulated)
     ui.query("body").classes(**{"add" if simulated else "remove": "studio-simulated"})
     ui.page_title("SIMULATION - ascertain studio" if simulated else "ascertain studio")
+    paused = live is not None and live.paused
+    shown = (live is not None and not paused, paused, live is not None, live is None)
+    for button, is_shown in zip(buttons, shown, strict=True):
+        button.set_visibility(is_shown)
     if live is not None and not live.is_over:
         action = live.proposal.get("action", "")
         doing = {"proposed": "Next", "asking": "Do", "sending": "Sending"}
         word = "Paused before" if live.paused else doing.get(live.phase)
-        said.set_text(f"{word}: {action}" if word and action else "The run goes on")
-        pause.set_visibility(not live.paused)
-        go_on.set_visibility(live.paused)
+        going = f"{word}: {action}" if word and action else "The run goes on"
+        said.set_text("Aborted: nothing more is sent" if live.aborted else going)
+    elif studio.fleet is not None and not studio.fleet.is_over:
+        stopping = "Stopping" if studio.fleet.phase == "stopping" else "The fleet"
+        said.set_text(f"{stopping}: {studio.fleet.done:,} of {studio.fleet.total:,} hosts are done")

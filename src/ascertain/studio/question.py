@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nicegui import events, ui
@@ -14,12 +13,21 @@ from ascertain.studio.state import Studio
 
 FACTS = ("kind", "states", "actions", "readings", "initial", "missing_transitions", "stuck_states", "state_classes")
 """What is told of a model."""
+MOST_ACTIONS = 40
+"""Actions that have a field each: the prices of more are better written in the text."""
+ALLOW = "allow "
+"""Before the name of an action: its field that says whether it may be taken."""
 WAIT = 0.7
 """Seconds without typing after which the text is read."""
 
 
 def show_question(studio: Studio) -> dict[str, Any]:
     """The tab; what it returns is drawn anew when the question has changed."""
+
+    def put_text() -> None:  # also right after a change in the form, lest somebody types on in the text before it
+        if editor.value != studio.text:
+            editor.value = studio.text
+
     with ui.element("div").classes("studio-columns"):
         with ui.column().classes("w-full"):
             heading("The problem")
@@ -28,17 +36,17 @@ def show_question(studio: Studio) -> dict[str, Any]:
             heading("Can it be answered?")
             answer = ui.refreshable(_show_answer)
             answer(studio)
-            form = ui.refreshable(_show_form)
-            form(studio)
+            with ui.expansion("Form: prices, risks, actions", icon="tune").classes("w-full studio-expansion"):
+                update_form = show_controls(studio, put_text)
     heading("The model")
     model = ui.refreshable(_show_model)
     model(studio)
 
     def draw() -> None:
         mark_line(editor, studio.look.line)
-        if editor.value != studio.text:
-            editor.value = studio.text
-        for part in (answer, form, model):
+        put_text()
+        update_form()
+        for part in (answer, model):
             part.refresh()
 
     return {"question": draw}
@@ -50,8 +58,10 @@ def _show_editor(studio: Studio) -> ui.codemirror:
     def changed(event: events.ValueChangeEventArguments[str]) -> None:
         for old in timer:
             old.cancel()
-        typed = event.value != studio.text  # and not put there because the text was changed elsewhere
-        timer[:] = [ui.timer(WAIT, partial(studio.edit, event.value), once=True)] if typed else []
+        timer.clear()
+        if event.value != studio.text:  # and not put there because the text was changed elsewhere
+            studio.note_typed(event.value)  # at once, so that a change made in the form now is made in this text
+            timer.append(ui.timer(WAIT, studio.look_again, once=True))
 
     editor = ui.codemirror(studio.text, language="TOML", line_wrapping=True, on_change=changed)
     editor.classes("studio-editor").props('aria-label="Text of the problem"')
@@ -108,50 +118,85 @@ def _show_answer(studio: Studio) -> None:
     table(rows)
 
 
-def _show_form(studio: Studio) -> None:
-    if studio.look.found is None:
-        return
-    with ui.expansion("Form: prices, risks, actions", icon="tune").classes("w-full studio-expansion"):
-        show_controls(studio)
+def show_controls(studio: Studio, changed: Callable[[], None] = lambda: None) -> Callable[[], None]:
+    """Prices, risks and forbidden actions; what is changed is changed in the text, and `changed` is called then.
 
-
-def show_controls(studio: Studio) -> None:
-    """Prices, risks and forbidden actions; what is changed is changed in the text."""
-    found = studio.look.found
-    if found is None:
-        return
-    prices: Mapping[str, str] = dict(found["prices"])
+    What is returned brings them up to date. Fields whose value was changed elsewhere are set; all others are left as
+    they are, for somebody may be typing there.
+    """
+    shown: dict[str, Any] = {}
+    fields: dict[str, ui.input | ui.checkbox] = {}
 
     @tried
     def write(section: str, key: str, value: int | str | list[str] | None) -> None:
-        studio.edit(set_key(studio.text, section, key, value))
+        before = studio.text
+        studio.edit(set_key(before, section, key, value))
+        if studio.text != before:
+            changed()
 
-    with ui.element("div").classes("studio-form"):
-        for risk, said in (("alpha", "Risk of a wrong answer, alpha"), ("beta", "Risk of no answer, beta")):
-            box = ui.input(said, value=found[risk]).props("outlined dense").mark(f"risk-{risk}")
-            box.on("change", lambda _, key=risk, box=box: write("risk", key, str(box.value or "").strip() or None))
-        for action in found["actions"][:40]:
-            allowed = action in prices
-            with ui.row().classes("items-center gap-2 no-wrap"):
-                kept = ui.checkbox(value=allowed).props(f'aria-label="Allow {_plain(action)}"').mark(f"allow-{action}")
-                kept.on_value_change(
-                    lambda event, name=action: write("task", "actions", _allowed(found, name, bool(event.value)))
-                )
-                price = ui.input(f"{action}: price" if allowed else f"{action}: forbidden", value=prices.get(action))
-                price.props("outlined dense").set_enabled(allowed)
-                price.mark(f"price-{action}")
-                price.on("change", lambda _, name=action, box=price: write("cost", name, _number(str(box.value or ""))))
-    paragraph("What is changed here is changed in the text; saving writes it to the file.")
+    def write_field(field: str, section: str, key: str) -> None:
+        shown[field] = typed = str(fields[field].value or "").strip()
+        write(section, key, int(typed) if typed.isdigit() and section == "cost" else typed or None)
+
+    def allow(key: str, allowed: bool) -> None:
+        if shown[key] != allowed:  # and it is not set because the text has changed
+            shown[key] = allowed
+            kept = [name.removeprefix(ALLOW) for name in fields if name.startswith(ALLOW) and fields[name].value]
+            known = studio.look.found["prices"] if studio.look.found else ()
+            beyond = [name for name, _ in known if f"{ALLOW}{name}" not in fields]  # for which there is no field
+            all_are = len(kept) + len(beyond) == len(studio.look.found["actions"] if studio.look.found else ())
+            write("task", "actions", None if all_are else [*kept, *beyond])
+
+    @ui.refreshable
+    def build() -> None:
+        shown.clear()
+        fields.clear()
+        if studio.look.found is None:
+            return
+        shown.update(_values(studio.look.found))
+        with ui.element("div").classes("studio-form"):
+            for risk, said in (("alpha", "Risk of a wrong answer, alpha"), ("beta", "Risk of no answer, beta")):
+                box = fields[risk] = ui.input(said, value=shown[risk]).props("outlined dense").mark(f"risk-{risk}")
+                box.on("change", lambda _, key=risk: write_field(key, "risk", key))
+            for action in studio.look.found["actions"][:MOST_ACTIONS]:
+                _show_action(action)
+        paragraph("What is changed here is changed in the text; saving writes it to the file.")
+
+    def _show_action(action: str) -> None:
+        allowed, price = f"{ALLOW}{action}", f"price {action}"
+        with ui.row().classes("items-center gap-2 no-wrap"):
+            kept = fields[allowed] = ui.checkbox(value=shown[allowed]).mark(f"allow-{action}")
+            kept.props(f'aria-label="Allow {_plain(action)}"')
+            kept.on_value_change(lambda event: allow(allowed, bool(event.value)))
+            box = fields[price] = ui.input(f"{action}: price", value=shown[price]).mark(f"price-{action}")
+            box.props("outlined dense").bind_enabled_from(kept, "value")
+            forbidden = ui.label("forbidden").classes("studio-text")
+            forbidden.bind_visibility_from(kept, "value", backward=lambda value: not value)
+            box.on("change", lambda: write_field(price, "cost", action))
+
+    def update() -> None:
+        if studio.look.found is None or (studio.look.busy and shown):  # what is known is of an earlier text
+            return
+        values = _values(studio.look.found)
+        if values.keys() != shown.keys():
+            build.refresh()
+            return
+        for key, value in values.items():
+            if shown[key] != value:
+                shown[key] = value
+                fields[key].set_value(value)
+
+    build()
+    return update
 
 
-def _allowed(found: Mapping[str, Any], name: str, allowed: bool) -> list[str] | None:
-    """The actions that are left; None where all are."""
-    kept = {action for action, _ in found["prices"]} - {name} | ({name} if allowed else set[str]())
-    return None if len(kept) == len(found["actions"]) else [action for action in found["actions"] if action in kept]
-
-
-def _number(text: str) -> int | str | None:
-    return int(text) if text.strip().isdigit() else text.strip() or None
+def _values(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What the fields show, by name."""
+    prices = dict(found["prices"])
+    values: dict[str, Any] = {"alpha": found["alpha"], "beta": found["beta"]}
+    for action in found["actions"][:MOST_ACTIONS]:
+        values |= {f"{ALLOW}{action}": action in prices, f"price {action}": prices.get(action)}
+    return values
 
 
 def _plain(name: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from nicegui import ui
+from nicegui import background_tasks, ui
 
 from ascertain.errors import AscertainError
 from ascertain.studio.parts import heading, notice, paragraph, table
@@ -17,24 +17,37 @@ OUTCOMES = {"missing": "(not read)", "doubt": "(may not have run)", "open": "(no
 """What stands for a reading that there is none of."""
 
 
-def show_replay(studio: Studio) -> None:
-    """The tab."""
+def show_replay(studio: Studio) -> tuple[Callable[[str, str], None], Callable[[], object]]:
+    """The tab; what it returns opens a journal of a problem, and lists the journals anew."""
     told: dict[str, Any] = {}
     here = [0]
+    chosen: dict[str, str] = {}
 
     @ui.refreshable
     def choice() -> None:
         journals = studio.folder.list_journals()
         problems = [NO_PROBLEM, *studio.folder.list_problems()]
-        if not journals:
+        first = chosen.get("journal", journals[0] if journals else None)
+        if first is None:
             paragraph("There is no journal in this folder yet; every run of this page keeps one in runs/.")
             ui.button("List again", on_click=choice.refresh).props("no-caps outline")
             return
+        listed = journals if first in journals else [first, *journals]  # of a large fleet not all are offered
+        guess = chosen.get("problem", _guess(studio, first))
         with ui.element("div").classes("studio-form"):
-            journal = ui.select(journals, label="Journal", value=journals[0]).props("outlined dense").mark("journal")
-            problem = ui.select(problems, label="Problem", value=_guess(studio, journals[0])).props("outlined dense")
+            journal = ui.select(listed, label="Journal", value=first, with_input=True).mark("journal")
+            problem = ui.select(problems, label="Problem", value=guess if guess in problems else NO_PROBLEM)
             problem.mark("journal-problem")
-            journal.on_value_change(lambda event: problem.set_value(_guess(studio, event.value)))
+            for box in (journal, problem):
+                box.props("outlined dense")
+
+            def choose(name: str | None) -> None:
+                if name is not None:
+                    chosen["journal"] = name
+                    problem.set_value(_guess(studio, name))
+
+            journal.on_value_change(lambda event: choose(event.value))
+            problem.on_value_change(lambda event: chosen.update(problem=event.value))
         with ui.row().classes("gap-2"):
             ui.button("Replay", icon="replay", on_click=lambda: read(journal.value, problem.value)).props(
                 "no-caps"
@@ -53,7 +66,7 @@ def show_replay(studio: Studio) -> None:
         except AscertainError as reason:
             heard = {"event": "refused", "sentence": str(reason)}
         told.clear()
-        told.update(heard)
+        told.update(heard, journal=journal)
         here[0] = 0
         story.refresh()
 
@@ -62,13 +75,19 @@ def show_replay(studio: Studio) -> None:
         if told:
             _show_story(told, here, story.refresh)
 
+    def open_journal(journal: str, problem: str) -> None:
+        chosen.update(journal=journal, problem=problem)
+        choice.refresh()
+        background_tasks.create(read(journal, problem))  # pyright: ignore[reportUnknownMemberType]
+
     choice()
     story()
+    return open_journal, choice.refresh
 
 
 def _guess(studio: Studio, journal: str) -> str:
     try:
-        name = studio.read_start(journal)["problem"]
+        name = studio.read_start(journal, within=True)["problem"]
     except AscertainError:
         name = studio.problem or NO_PROBLEM
     return name if name in studio.folder.list_problems() else NO_PROBLEM
@@ -82,7 +101,7 @@ def _show_story(told: Mapping[str, Any], here: list[int], refresh: Any) -> None:
     if str(run["address"] or "").startswith("simulated"):
         notice("warn", "This run was a SIMULATION: no plant was asked.")
     ended = "it has not ended" if run["verdict"] is None else f"{run['verdict']}: {run['label'] or run['reason']}"
-    rows: list[tuple[object, ...]] = [("plant", run["identity"] or run["address"])]
+    rows: list[tuple[object, ...]] = [("journal", told["journal"]), ("plant", run["identity"] or run["address"])]
     table([*rows, ("began", run["began"]), ("ended", run["ended"]), ("end", ended)])
     if run["without"]:
         notice("info", f"What the observer knew is not shown: {run['without']}.")

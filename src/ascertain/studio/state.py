@@ -20,6 +20,7 @@ from typing import Any, final
 
 from ascertain.errors import AscertainError, FileError, TaskError
 from ascertain.problem.edit import find_line
+from ascertain.studio.fleets import Fleet, begin_fleet, stop_fleet
 from ascertain.studio.folder import Folder
 from ascertain.studio.jobs import Event, Job, Workers
 
@@ -56,11 +57,12 @@ class Search:
     sides: list[Event] = field(default_factory=list[Event])
     doing: str = "starting"
     found: Event | None = None
+    points: list[Event] = field(default_factory=list[Event])
+    """Both sides at other alphas, as they come after what was found."""
+    tree: Any = None
+    """Of what was found, made once for all windows."""
+    is_over: bool = False
     sentence: str = ""
-
-    @property
-    def is_over(self) -> bool:
-        return self.found is not None or bool(self.sentence)
 
 
 @final
@@ -74,6 +76,8 @@ class Live:
     out: Path
     each: bool = False
     paused: bool = False
+    aborted: bool = False
+    """Whether a person has asked for its end."""
     phase: str = "starting"
     """starting, deciding, proposed, asking, sending; ended, refused or broken."""
     proposal: Event = field(default_factory=dict[str, Any])
@@ -108,8 +112,10 @@ class Studio:
         self.last: Search | None = None
         """The last search of this problem that has found something: it is looked at while another one runs."""
         self.live: Live | None = None
+        self.fleet: Fleet | None = None
         self.problem: str | None = None
         self._first, self._looking = problem, 0
+        self._reading: Job | None = None
         self._temporary: list[Path] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -139,12 +145,18 @@ class Studio:
         """The problem as it is being edited."""
         if self.problem is None:
             return ""
-        return self.drafts.get(self.problem) or self.folder.read_problem(self.problem)
+        draft = self.drafts.get(self.problem)
+        return self.folder.read_problem(self.problem) if draft is None else draft
 
     @property
     def is_edited(self) -> bool:
         """Whether the draft says something else than the file."""
         return self.problem in self.drafts and self.drafts[self.problem] != self.folder.read_problem(self.problem)
+
+    def note_typed(self, text: str) -> None:
+        """Another draft, which is read when nobody has typed for a while."""
+        if self.problem is not None:
+            self.drafts[self.problem] = text
 
     def edit(self, text: str) -> None:
         """Another draft."""
@@ -168,19 +180,21 @@ class Studio:
             return str(reason)
         heard = await self.workers.ask({"job": "save", "path": str(self.folder.find(name)), "text": text})
         if heard["event"] != "done":
-            return self._shorten(heard["sentence"])
+            return self.shorten(heard["sentence"])
         if self.drafts.get(name) == text:
             self.drafts.pop(name)
         self.version["question"] += 1
         return ""
 
-    def _shorten(self, sentence: object) -> str:
+    def shorten(self, sentence: object) -> str:
         """A sentence in which files are called as on the page."""
         return str(sentence).replace(f"{self.folder.root}/", "")
 
     def look_again(self) -> None:
-        """Read the draft, in a process of its own; what comes too late is dropped."""
+        """Read the draft, in a process of its own; one that still reads an earlier text is ended."""
         self._looking += 1
+        if self._reading is not None:
+            self._reading.kill()
         self.look = Look(self.look.found, busy=True)
         self.version["question"] += 1
         if self.problem is None:
@@ -190,7 +204,11 @@ class Studio:
     async def _read(self, name: str, text: str, number: int) -> None:
         try:
             self.folder.check_text(name, text)
-            heard: Event = await self.workers.ask({"job": "look", "path": str(self.folder.find(name)), "text": text})
+            said: list[Event] = []
+            work = {"job": "look", "path": str(self.folder.find(name)), "text": text}
+            self._reading = self.workers.begin(work, said.append)
+            await self._reading.task
+            heard: Event = said[-1]
         except AscertainError as reason:
             heard = {"event": "refused", "sentence": str(reason)}
         if number != self._looking:
@@ -198,8 +216,8 @@ class Studio:
         if heard["event"] == "done":
             self.look = Look(heard["result"])
         else:
-            said = self._shorten(heard["sentence"])
-            self.look = Look(None, said, find_line(text, said))
+            sentence = self.shorten(heard["sentence"])
+            self.look = Look(None, sentence, find_line(text, sentence))
         self.version["question"] += 1
 
     # the experiment
@@ -218,6 +236,14 @@ class Studio:
         )
         self.version["experiment"] += 1
 
+    def solve_again(self, around: bool = False) -> None:
+        """Look for the experiment of a draft that has changed, if one was looked for; that search is given up."""
+        if self.search is not None:
+            if self.search.job is not None:
+                self.search.job.kill()
+            self.search = None
+            self.solve(around)
+
     def _hear_search(self, search: Search, event: Event) -> None:
         match event["event"]:
             case "sides":
@@ -225,35 +251,31 @@ class Studio:
                 search.doing = "searching"
             case "doing":
                 search.doing = event["said"]
-            case "done":
+            case "found":
                 search.found = event["result"]
                 self.last = search
+            case "point":
+                search.points.append(event)
+            case "done":
+                search.is_over = True
             case _:
-                search.sentence = self._shorten(event["sentence"])
+                search.is_over = True
+                # What was found stays found when only the rest of it was stopped.
+                search.sentence = "" if search.found is not None else self.shorten(event["sentence"])
         self.version["experiment"] += 1
 
     # the run
 
     def start_run(self, plant: str, *, each: bool, timeout: float = 10.0, journal: str | None = None) -> None:
         """Begin a run of the problem as its file says it; with a journal, go on with that one."""
-        if self.live is not None and not self.live.is_over:
-            raise TaskError("a run goes on; abort it or wait for its end first")
-        if self.problem is None:
-            raise TaskError("choose a problem first")
-        if self.is_edited:
-            raise TaskError("the problem has unsaved changes; a run is bound to the file, so save or drop them first")
-        self.folder.check_text(self.problem, self.text)
+        problem = self._check_start()
         checked, resume = self.folder.check_plant(plant), journal is not None
-        if journal is None:
-            runs = self.folder.find(RUNS)
-            runs.mkdir(exist_ok=True)
-            stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S-%f")[:-3]
-            journal = f"{RUNS}/{Path(self.problem).stem}-{stamp}.journal"
-            self._note_start(journal, {"problem": self.problem, "plant": plant, "each": each, "ended": None})
-        live = self.live = Live(self.problem, plant, journal, self._make_room(), each)
+        journal = journal or self.note_run(".journal", {"plant": plant, "each": each})
+        self.fleet = None
+        live = self.live = Live(problem, plant, journal, self._make_room(), each)
         work = {
             "job": "run",
-            "path": str(self.folder.find(self.problem)),
+            "path": str(self.folder.find(problem)),
             "plant": checked,
             "journal": str(self.folder.find(journal)),
             "resume": resume,
@@ -264,10 +286,66 @@ class Studio:
         live.job = self.workers.begin(work, lambda event: self._hear_run(live, event))
         self.version["run"] += 1
 
+    def start_fleet(
+        self,
+        plant: str,
+        hosts: str,
+        *,
+        parallel: int = 32,
+        certificates: bool = False,
+        timeout: float = 10.0,
+        folder: str | None = None,
+    ) -> None:
+        """Begin the run on many plants at once; with the folder of their journals, go on with those."""
+        self._check_start()
+        words: dict[str, Any] = {"parallel": parallel, "certificates": certificates, "timeout": timeout}
+        self.fleet, self.live = begin_fleet(self, plant, hosts, **words, folder=folder), None
+        self.version["run"] += 1
+
+    def stop_fleet(self) -> None:
+        """Let nothing more be sent to any host."""
+        if self.fleet is not None and not self.fleet.is_over:
+            stop_fleet(self.fleet)
+            self.version["run"] += 1
+
+    @property
+    def now(self) -> Live | Fleet | None:
+        """The run or the fleet that is looked at."""
+        return self.live or self.fleet
+
+    def _check_start(self) -> str:
+        """The problem, if a run of it may begin."""
+        if self.now is not None and not self.now.is_over:
+            raise TaskError("a run goes on; abort it or wait for its end first")
+        if self.problem is None:
+            raise TaskError("choose a problem first")
+        if self.is_edited:
+            raise TaskError("the problem has unsaved changes; a run is bound to the file, so save or drop them first")
+        self.folder.check_text(self.problem, self.text)
+        return self.problem
+
+    def note_run(self, suffix: str, start: dict[str, Any]) -> str:
+        """A name for another run, and beside it how it is begun."""
+        self.folder.find(RUNS).mkdir(exist_ok=True)
+        stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S-%f")[:-3]
+        name = f"{RUNS}/{Path(self.problem or '').stem}-{stamp}{suffix}"
+        self._note_start(name, {"problem": self.problem, **start, "ended": None})
+        return name
+
     def go_on(self, journal: str) -> None:
-        """Go on with a run that has not ended."""
+        """Go on with a run, or a fleet, that has not ended."""
         start = self.read_start(journal)
         self.choose(start["problem"])
+        if "hosts" in start:
+            self.note_end(journal, None)  # those that had failed are asked again
+            self.start_fleet(
+                start["plant"],
+                str(start["hosts"]),
+                parallel=int(start["parallel"]),
+                certificates=bool(start["certificates"]),
+                folder=journal,
+            )
+            return
         began = self.folder.find(journal).exists()
         if not began:  # it ended before its first record
             self.folder.find(journal + START).unlink(missing_ok=True)
@@ -279,12 +357,15 @@ class Studio:
         found = sorted(place.glob(f"*{START}"), reverse=True) if place.is_dir() else []
         names = [self.folder.name(path).removesuffix(START) for path in found]
         mine = None if self.live is None else self.live.journal
+        mine = mine if self.fleet is None or self.fleet.phase in ("stopped", "broken") else self.fleet.folder
         return [name for name in names if name != mine and self.read_start(name).get("ended") is None]
 
-    def read_start(self, journal: str) -> dict[str, Any]:
-        """How a run was begun."""
+    def read_start(self, journal: str, *, within: bool = False) -> dict[str, Any]:
+        """How a run was begun; `within` the fleet that it is of, where it is of one."""
+        fleet = Path(journal).parent.as_posix()
+        name = fleet if within and fleet.endswith(".fleet") else journal
         try:
-            start = json.loads(self.folder.find(journal + START).read_text("utf-8"))
+            start = json.loads(self.folder.find(name + START).read_text("utf-8"))
             return {"problem": str(start["problem"]), "plant": str(start["plant"]), **start}
         except (OSError, ValueError, KeyError, TypeError):
             raise FileError(f"{journal}: how the run was begun is not known; resume it with `observe`") from None
@@ -309,7 +390,7 @@ class Studio:
                 live.notes.append(event["said"])
             case "over":
                 live.result, live.phase = {"facts": event["facts"], "files": []}, "ended"
-                self._note_end(live)
+                self.note_end(live.journal, event["facts"]["verdict"])
             case "done":
                 live.result = event["result"]
             case _ if live.phase == "ended":  # what could be written about it could not
@@ -320,13 +401,18 @@ class Studio:
                 if live.proposal:
                     live.sentence += f" Nobody knows whether {live.proposal['action']!r} was carried out."
             case _:
-                live.sentence, live.phase = self._shorten(event["sentence"]), "refused"
+                live.sentence, live.phase = self.shorten(event["sentence"]), "refused"
+                self.forget_refused(live.journal)
         self.version["run"] += 1
 
-    def _note_end(self, live: Live) -> None:
-        start = self.read_start(live.journal)
-        assert live.result is not None
-        self._note_start(live.journal, {**start, "ended": live.result["facts"]["verdict"]})
+    def forget_refused(self, journal: str) -> None:
+        """A run that was refused before anything of it was recorded is none that could be gone on with."""
+        if not self.folder.find(journal).exists():
+            self.folder.find(journal + START).unlink(missing_ok=True)
+
+    def note_end(self, journal: str, ended: Any) -> None:
+        """Beside a run, that it needs not be gone on with."""
+        self._note_start(journal, {**self.read_start(journal), "ended": ended})
 
     def approve(self, number: int) -> None:
         """Let the action be sent that was proposed under this number, and no other one."""
@@ -354,8 +440,10 @@ class Studio:
             self.version["run"] += 1
 
     async def abort(self) -> None:
-        """End the run at once: nothing more is sent."""
+        """End the run at once: nothing more is sent, and the answer to what was sent is not waited for."""
         if self.live is not None and self.live.job is not None:
+            self.live.aborted = True
+            self.version["run"] += 1
             await self.live.job.abort()
 
     def _make_room(self) -> Path:

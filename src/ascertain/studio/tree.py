@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, final
 
 from nicegui import events, ui
 
 from ascertain.drawing import template
 from ascertain.drawing.outline import Outline
-from ascertain.studio.parts import notice, paragraph
+from ascertain.studio.parts import notice
 
 MOST_LINES = 150
 """Lines that are drawn at once: some screens full, and drawn in a few milliseconds."""
@@ -41,6 +42,7 @@ class Tree:
                 self.children[int(node[0])].append(number)
             if node[3] != "again":
                 self.home.setdefault(node[7], number)
+        self._words = [f"{node[1]} {node[2]} {node[3]} {node[4]}".lower() for node in nodes]
 
     def parent(self, number: int) -> int:
         """The node above, -1 at the root."""
@@ -76,15 +78,10 @@ class Tree:
 
     def find(self, words: str) -> list[int]:
         """The nodes that hold all these words, in reading, action, answer or cost."""
-        wanted = words.lower().split()
-        found: list[int] = []
-        for number, (_, reading, text, kind, name, *_) in enumerate(self.nodes):
-            said = f"{reading} {text} {kind} {name}".lower()
-            if wanted and all(word in said for word in wanted):
-                found.append(number)
-                if len(found) > MOST_MATCHES:
-                    break
-        return found
+        first, *others = sorted(words.lower().split(), key=len, reverse=True) or [""]
+        said = self._words if first else ()
+        found = (n for n, text in enumerate(said) if first in text and all(word in text for word in others))
+        return list(islice(found, MOST_MATCHES + 1))
 
     def say(self, number: int) -> str:
         """A node in a few words."""
@@ -93,14 +90,11 @@ class Tree:
         return f"{f'{reading} → ' if reading else ''}{sign}{text}{f' {name}' if name else ''}"
 
 
-def show_tree(nodes: Sequence[Sequence[Any]], number_of_nodes: int) -> None:
+def show_tree(tree: Tree) -> None:
     """The tree, with a search above it."""
-    if not nodes:
-        paragraph(f"The tree has {number_of_nodes:,} lines: too many to show. Download it." if number_of_nodes else "")
-        return
-    tree, here = Tree(nodes), [0]
+    here, costs = [0], any(node[5] for node in tree.nodes)
     words = ui.input("Search the tree", on_change=lambda: matches.refresh())  # noqa: PLW0108  it is defined below
-    words.props("clearable debounce=250 outlined dense").classes("w-full max-w-md").mark("search-tree")
+    words.props("clearable debounce=10 outlined dense").classes("w-full max-w-md").mark("search-tree")
 
     @ui.refreshable
     def matches() -> None:
@@ -132,8 +126,9 @@ def show_tree(nodes: Sequence[Sequence[Any]], number_of_nodes: int) -> None:
                 for number in tree.path(here[0])[:-1][-6:]:
                     ui.button(f"↑ {tree.say(number)}", on_click=lambda _, n=number: go(n)).props("flat no-caps dense")
         root, left_out = tree.part(here[0])
-        drawn = template("branch.html").render(root=root, left_out=left_out, costs=any(n[5] for n in nodes))
+        drawn = template("branch.html").render(root=root, left_out=left_out, costs=costs)
         ui.html(drawn, sanitize=False).classes("studio-tree").on("click", clicked, js_handler=CLICKED)
 
-    matches()
+    with ui.element("div").classes("studio-matches w-full"):
+        matches()
     drawing()

@@ -24,6 +24,7 @@ from ascertain.drawing.outline import Outline
 from ascertain.errors import AscertainError, LimitError
 from ascertain.pipeline.bound import Bounds, bound, bound_around
 from ascertain.pipeline.cheap_bound import bound_cheaply
+from ascertain.pipeline.fleet import RESULTS, HostRun, observe_fleet
 from ascertain.pipeline.inspect import inspect
 from ascertain.pipeline.moments import Moment, Proposal
 from ascertain.pipeline.observe import observe
@@ -31,11 +32,14 @@ from ascertain.pipeline.replay import replay
 from ascertain.pipeline.settle import SearchProgress, Settled, settle
 from ascertain.pipeline.verify import verify
 from ascertain.problem.edit import save_problem
+from ascertain.problem.hosts import Host
 from ascertain.problem.problem import Problem, read_any_problem
 from ascertain.report.answers import answer_text
 
 EVERY = 0.2
 """Seconds between two reports of a search: as often as people see a difference."""
+AROUND = 5.0
+"""Seconds for both sides at each other alpha: five of them are waited for."""
 MOST_NAMES = 200
 """Names of a list that are shown: more are looked for elsewhere."""
 MOST_NODES = 100_000
@@ -97,7 +101,7 @@ def look(line: Line, path: str, text: str) -> dict[str, Any]:
         "beta": str(question.beta),
         "noisy": model.is_noisy,
         "prices": [(model.actions[a], str(question.cost[a])) for a in question.actions],
-        "actions": list(model.actions),
+        "actions": list((posed.operated or model).actions),  # the forbidden ones too
         "num_hypotheses": question.num_hypotheses,
     }
     try:
@@ -138,22 +142,29 @@ def experiment(line: Line, path: str, text: str, out: str, around: bool) -> dict
             found.draw(folder / f"{stem}{suffix}", stem)
         elif nodes and isinstance(found, Bounds):
             found.draw_policy(folder / f"{stem}{suffix}", stem)
-    return {
+    result = {
         "verb": verb,
         "facts": {key: value for key, value in facts.items() if key != "policy"},
         "nodes": nodes if len(nodes) <= MOST_NODES else [],
         "num_nodes": len(nodes),
         "obstruction": found.obstruction and found.obstruction.sentence,
         "proved": [] if found.verdict is None else list(found.verdict.proved),
-        "around": _around(line, found) if around and isinstance(found, Bounds) else None,
         "files": sorted(file.name for file in folder.iterdir()),
     }
+    line.say("found", result=result)
+    if around and isinstance(found, Bounds) and found.stopped_by != "interrupt":
+        _tell_around(line, found)
+    return {}
 
 
-def _around(line: Line, found: Bounds) -> list[tuple[str, float | None, float | None]]:
-    """Both sides at other risks."""
-    points = bound_around(found, lambda k, n: line.say("doing", said=f"risk {k + 1} of {n}"), time_limit=5.0)
-    return [(str(b.question.alpha), _float(b.best), _float(b.upper)) for b in points]
+def _tell_around(line: Line, found: Bounds) -> None:
+    """Both sides at other risks, each when it is known."""
+
+    def progress(k: int, n: int) -> None:
+        line.say("doing", said=f"both sides at alpha {k + 1} of {n}")
+
+    for point in bound_around(found, progress, time_limit=AROUND):
+        line.say("point", alpha=str(point.question.alpha), lower=_float(point.best), upper=_float(point.upper))
 
 
 def _float(value: Fraction | None) -> float | None:
@@ -229,6 +240,66 @@ def run(
     return {"facts": {**observed.facts(), "certificate": written.certificate}, "files": files}
 
 
+def fleet(
+    line: Line,
+    path: str,
+    plant: str,
+    hosts: str,
+    folder: str,
+    resume: bool,
+    parallel: int,
+    certificates: str | None,
+    timeout: float,
+) -> dict[str, Any]:
+    """A run on each of many plants; how they are is told now and then, those alone that have changed."""
+    changed: dict[str, tuple[str, str, str]] = {}
+    counted, lock, over = [0, 0], threading.Lock(), threading.Event()
+
+    def hear(host: Host, what: Moment | HostRun | None) -> None:
+        if isinstance(what, HostRun):
+            row = what.row()[1:]
+        else:
+            row = ("running", "" if what is None else what.last or "", "" if what is None else str(what.view.cost))
+        with lock:
+            changed[host.name] = row
+
+    def progress(done: int, total: int) -> None:
+        counted[:] = done, total
+
+    def tell() -> None:
+        with lock:
+            rows, (done, total) = [(name, *row) for name, row in changed.items()], counted
+            changed.clear()
+        if rows:
+            line.say("rows", rows=rows, done=done, total=total)
+
+    def keep_telling() -> None:
+        while not over.wait(EVERY):
+            tell()
+
+    teller = threading.Thread(target=keep_telling, daemon=True)
+    teller.start()
+    try:
+        found = observe_fleet(
+            read_any_problem(path),
+            plant,
+            hosts,
+            folder=folder,
+            resume=resume,
+            certificates=certificates,
+            parallel=parallel,
+            timeout=timeout,
+            note=lambda said: line.say("note", said=said),
+            progress=progress,
+            hear=hear,
+        )
+    finally:
+        over.set()
+        teller.join()
+        tell()
+    return {"counts": found.counts(), "seconds": found.seconds, "file": RESULTS}
+
+
 def _view(moment: Moment | Any) -> dict[str, Any]:
     view = asdict(moment.view)
     return {**view, **{key: value if math.isfinite(value) else None for key, value in _nats(view).items()}}
@@ -268,6 +339,7 @@ JOBS: Mapping[str, Callable[..., dict[str, Any]]] = {
     "look": look,
     "experiment": experiment,
     "run": run,
+    "fleet": fleet,
     "retell": retell,
     "check": check,
     "save": save,
