@@ -365,6 +365,13 @@ def test_a_question_that_no_experiment_settles_cannot_be_simulated() -> None:
     assert (done.returncode, done.stdout) == (1, "") and "no experiment settles the question" in done.stderr
 
 
+def test_a_network_too_large_to_list_is_named(tmp_path: Path) -> None:
+    net = tmp_path / "large.bnet"
+    net.write_text("".join(f"x{i}, !x{(i + 1) % 25}\n" for i in range(25)))
+    for call in (("inspect", net), ("sequence", "uio", net)):
+        assert "large.bnet: the network has 25 state variables" in complaint(*call)
+
+
 def test_whoever_leaves_out_what_is_needed_is_told_what() -> None:
     assert "add --runs FILE" in complaint("calibrate", VALVE / "leak.toml")
     assert "is not a kind of sequence (adaptive-distinguishing, preset-" in complaint(

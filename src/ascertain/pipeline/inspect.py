@@ -14,7 +14,7 @@ from ascertain.drawing.flowchart import MOST_STATES, draw_flowchart
 from ascertain.errors import LimitError
 from ascertain.model import checks
 from ascertain.model.abstract import AbstractModel
-from ascertain.model.files import NotAModel, read_with_notes
+from ascertain.model.files import NotAModel, made_of, read_with_notes
 from ascertain.model.hidden import HiddenModel
 from ascertain.problem.problem import Problem, read_any_problem
 from ascertain.quotients.abstract import AbstractQuotient
@@ -62,7 +62,7 @@ def inspect(what: AbstractModel | Problem | str | Path) -> Inspected:
     if isinstance(what, str | Path):
         try:
             read = read_with_notes(what)
-            what, facts, notes = read.model.as_model(), read.facts, read.notes
+            what, facts, notes = made_of(read.model, str(what)), read.facts, read.notes
         except NotAModel as problem:
             what = read_any_problem(what, problem.text)
     if isinstance(what, Problem):  # a problem holds a model and a question, and both are looked at

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, final
 
-from ascertain.errors import FileError, ModelError, did_you_mean
+from ascertain.errors import FileError, LimitError, ModelError, did_you_mean
 from ascertain.model.abstract import AbstractModel
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.files.text import read_text
@@ -100,7 +100,15 @@ def read_with_notes(path: str | Path, options: Options = MappingProxyType({})) -
 
 def read_model(path: str | Path) -> AnyModel:
     """The model in a file; a Boolean network becomes a machine."""
-    return read_with_notes(path).model.as_model()
+    return made_of(read_with_notes(path).model, str(path))
+
+
+def made_of(model: AnyModel | BooleanNetwork, where: str) -> AnyModel:
+    """The model that a file describes; `where` begins the message when a network is too large for one."""
+    try:
+        return model.as_model()
+    except LimitError as reason:
+        raise LimitError(f"{where}: {reason}") from None
 
 
 def read_listed(path: str | Path) -> AbstractMachine:
@@ -110,7 +118,7 @@ def read_listed(path: str | Path) -> AbstractMachine:
 
 def list_model(model: AnyModel | BooleanNetwork, where: str) -> AbstractMachine:
     """The model with its states listed; `where` begins the message when it is hidden."""
-    model = model.as_model()
+    model = made_of(model, where)
     if not model.has_certain_transitions:
         raise ModelError(
             f"{where}: this model is hidden; machines, whose transitions are certain, are needed here; inspect takes "
