@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
-from itertools import islice
+from functools import reduce
+from itertools import combinations, combinations_with_replacement, islice
+from operator import xor
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,7 @@ from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.plant_task import PlantTask
 from ascertain_check import check
 from ascertain_check.bit_tests import measure, read_bit_policy
+from ascertain_check.forms import express, rank
 from ascertain_check.plant_task import read_plant_task
 from tests.reference.spoilers import spoil_everywhere
 
@@ -110,6 +113,17 @@ def checked(question: PlantTask, policy: Any) -> Triple:
 def judge(question: PlantTask, claim: dict[str, Any]) -> str:
     texts = canonical_bytes(task_data(question)), canonical_bytes(certificate_data(question, [claim]))
     return str(check(*texts))
+
+
+def test_a_mask_is_the_sum_of_others_exactly_when_some_of_them_add_up_to_it() -> None:
+    """Also where masks depend on one another."""
+    for masks in combinations_with_replacement(range(8), 3):
+        sums = {reduce(xor, chosen, 0) for n in range(4) for chosen in combinations(masks, n)}
+        assert 2 ** rank(list(masks)) == len(sums)
+        for mask in range(8):
+            found = express(mask, list(masks))
+            assert (found is not None) == (mask in sums)
+            assert found is None or reduce(xor, (masks[k] for k in found), 0) == mask
 
 
 @given(controllers())

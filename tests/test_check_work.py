@@ -120,6 +120,7 @@ def test_long_numbers_are_paid_for_by_the_square_of_their_length() -> None:
 
 def test_a_budget_may_be_spent_to_its_last_step_and_is_counted_from_nothing() -> None:
     spend(10**9)  # where nothing is limited, nothing is counted
+    hold(10**18)
     with limit(7) as meter:
         assert meter.spent == 0
         spend(7)

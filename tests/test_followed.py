@@ -427,8 +427,8 @@ def campaign(seeds: range, cases: int) -> Counter[tuple[str, str]]:
 
 
 def test_nothing_false_is_verified_among_spoilt_runs() -> None:
-    count = campaign(range(8), 60)
-    assert min(count["followed", word] for word in ("VERIFIED", "REFUTED", "MALFORMED")) > 20, count
+    count = campaign(range(4), 35)
+    assert min(count["followed", word] for word in ("VERIFIED", "REFUTED", "MALFORMED")) > 10, count
 
 
 def retold(change: Any, at: int = 0) -> dict[str, Any]:

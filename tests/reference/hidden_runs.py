@@ -18,7 +18,7 @@ from ascertain.model.hidden import HiddenModel, make_belief, make_joint
 from ascertain.task.canonical import task_data
 from ascertain.task.hidden_task import HiddenTask
 from tests.reference.run_checker import World, switches_in_time
-from tests.reference.run_claims import Case, canonical, claim_of
+from tests.reference.run_claims import Case, Weights, canonical, claim_of
 
 Ran = tuple[bool, ...]
 """Of the doubted actions, in order, which ran."""
@@ -34,6 +34,12 @@ class HiddenCase(Case):
     @property
     def scored_from(self) -> int:
         return 0
+
+    @property
+    def listed(self) -> Weights:
+        """The bank, which lists hypotheses."""
+        assert self.bank is not None
+        return self.bank
 
     @property
     def task(self) -> HiddenTask:
@@ -72,7 +78,7 @@ def end_weights(case: HiddenCase, hypothesis: int, num_steps: int, ran: Ran) -> 
 
 def is_earned(case: HiddenCase) -> bool:
     """Whether what is claimed follows from the task, the commitment and the readings."""
-    weights = [w for _, w in case.bank]
+    weights = [w for _, w in case.listed]
     if not weights or min(weights) <= 0 or sum(weights) > 1 or case.alpha > case.task.alpha:
         return False
     if sum(not step.certain for step in case.steps) > case.max_doubts or not has_right_bank(case):
@@ -97,7 +103,7 @@ def has_right_bank(case: HiddenCase) -> bool:
     if case.switched is None or (case.policy == "eager" and case.switched > 0):
         alone = ((case.nominal, case.nominal_share if case.policy == "reuse" else ONE),)
         return case.policy != "eager" and case.bank == alone
-    bank, n = dict(case.bank), case.task.num_hypotheses
+    bank, n = dict(case.listed), case.task.num_hypotheses
     kept = {case.nominal: case.nominal_share} if case.policy == "reuse" else {}
     if case.committed is None or any(bank.get(h or 0, Fraction(0)) < w for h, w in kept.items()):
         return False
@@ -114,7 +120,7 @@ def allows(case: HiddenCase, hypothesis: int, num_steps: int, ran: Ran) -> bool:
 def bank_sum(case: HiddenCase, num_steps: int) -> Fraction:
     """Over candidates and cases of the doubted actions so far, their share times their likelihood."""
     total = Fraction(0)
-    for h, w in case.bank:
+    for h, w in case.listed:
         for ran in cases_of(case.steps[:num_steps]):
             share = w
             for yes in ran:
@@ -249,7 +255,7 @@ def spoilt(rng: Random, case: HiddenCase) -> HiddenCase:
 
 
 def changes(rng: Random, case: HiddenCase) -> Iterator[HiddenCase]:
-    steps, bank, model = list(case.steps), list(case.bank), case.task.model
+    steps, bank, model = list(case.steps), list(case.listed), case.task.model
     if steps:
         i = rng.randrange(len(steps))
         step = replace(steps[i], reading=rng.randrange(len(model.readings)), certain=True)
