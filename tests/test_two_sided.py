@@ -360,7 +360,7 @@ def test_where_the_graph_is_too_large_a_pruned_one_gives_a_minimax_policy() -> N
     task = pose(lift_door(), flip=Fraction(1, 20))
     alpha, beta = Fraction(1, 50), Fraction(1, 20)
     preference = np.ones((task.num_hypotheses, 4))
-    found = find_pruned_minimax_policy(task, alpha, beta, replace(QUICK, max_nodes=4000), preference)
+    found = find_pruned_minimax_policy(task, alpha, beta, replace(QUICK, max_nodes=1500, max_leaves=4), preference)
     assert found.lower is None
     assert found.best is not None
     for h in range(task.num_hypotheses):
