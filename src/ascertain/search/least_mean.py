@@ -127,7 +127,7 @@ class _Improver:
 
     def grow(self) -> None:
         """Twice the room for whatever may be full."""
-        self.graph.grow()
+        self.graph.grow(self.graph.arena.num_actions)
         record, place = self.plan.record, self.plan.place
         self.plan = self.plan._replace(record=grown(record, 2 * len(record)), place=grown(place, 2 * len(place)))
         self.stack = grown(self.stack, 2 * len(self.stack))

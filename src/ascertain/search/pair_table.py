@@ -39,7 +39,8 @@ def grow_pairs(table: PairTable, most_bytes: int | None) -> PairTable | None:
     }
     for name, array in longer.items():
         array[:count] = getattr(table, name)[:count]
-    larger = table._replace(slot=slot, **longer)
+    # Whoever still has the smaller table goes on with it as it is.
+    larger = table._replace(slot=slot, used=table.used.copy(), **longer)
     larger.used[FULL] = 0
     enter_again(larger)
     return larger
