@@ -264,10 +264,15 @@ def test_a_product_achieves_factor_by_factor_what_it_achieves_on_the_whole(whole
     task = whole_task(whole)
     truth = evaluate(task, whole, exact=True)
     shape = [f.task.num_hypotheses for f in whole.factors]
+    # What is nominal at the start may not be when the answer is given; a product counts that as an error all the same.
+    moves = whole.asks_nominal and any(f.task.state_label is not None for f in whole.factors)
     for h, combined in enumerate(np.ndindex(*shape)):
-        assert evaluate_combination(whole, combined) == (truth.wrong[h], truth.abstain[h], truth.costs[h])
+        wrong, *others = evaluate_combination(whole, combined)
+        assert others == [truth.abstain[h], truth.costs[h]]
+        assert wrong == truth.wrong[h] or (moves and wrong > truth.wrong[h])
     found = evaluate_product(whole)
-    assert (found.alpha, found.beta, found.cost, found.error) == (truth.alpha, truth.beta, truth.cost, 0)
+    assert (found.beta, found.cost, found.error) == (truth.beta, truth.cost, 0)
+    assert found.alpha == truth.alpha or (moves and found.alpha > truth.alpha)
     loose = evaluate_product(whole, exact=False)
     assert 0 <= loose.alpha - found.alpha <= loose.error
     assert 0 <= loose.beta - found.beta <= loose.error
