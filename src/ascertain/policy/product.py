@@ -66,6 +66,8 @@ class Product(Shown):
             raise ModelError("a product needs at least one factor")
         if len({factor.nominal is None for factor in self.factors}) > 1:
             raise ModelError("either every factor of a product has a nominal label, or none has")
+        if self.asks_nominal and any(factor.task.state_label is not None for factor in self.factors):
+            raise ModelError("a product that asks nominal or not is about the start, which does not move")
         used = [a for factor in self.factors for a in factor.actions]
         if len(set(used)) < len(used):
             raise ModelError("two factors of a product share an action; independent tests have actions of their own")
