@@ -42,7 +42,7 @@ from tests.reference.worlds import NaiveWorld
 from tests.test_check_run import random_case, spoil
 from tests.test_observer import adapt
 from tests.test_run_certificate import Faulty, observe, verify
-from tests.test_worlds import ALPHAS, compare, plants, steps
+from tests.test_worlds import ALPHAS, compare, feed, plants, steps
 
 
 @given(st.data(), plants(max_bits=5))
@@ -67,16 +67,25 @@ def test_counts_are_the_same_whether_or_not_the_states_are_kept(data: st.DataObj
             listed.afresh(uniform_bank(range(plant.num_states))),
             EvenEvidence(plant, even, alpha, None, max_held),
         )
+        naive = NaiveWorld(plant, list(range(plant.num_states)), uniform_bank(range(plant.num_states)), alpha)
+        num_readings = 0
         for kind, action, reading in taken:
             step = Step(action, reading if kind == "read" else None, kind != "doubt")
             listed.take(step)
             mine.take(step)
+            num_readings += kind == "read"
             assert mine.threshold == listed.threshold
             assert mine.vanished == listed.vanished
             assert mine.nats(1) == pytest.approx(listed.nats(1))
+            feed(naive, (kind, action, reading))
             if not mine.vanished:
-                least = min(k for _, k in mine._terms())  # pyright: ignore[reportPrivateUsage]
-                assert min((int(g.penalty.min()) for g in mine.strongest()), default=least) == least
+                strongest = [int(group.penalty.min()) for group in mine.strongest()]
+                left = naive.left(lambda *_: 0)
+                assert bool(strongest) == bool(left)
+                if strongest:
+                    k = min(strongest)
+                    likelihood = plant.flip**k * (1 - plant.flip) ** (num_readings - k)
+                    assert likelihood == max(naive.likelihood[case] for case in left)
 
 
 @given(st.data(), plants())

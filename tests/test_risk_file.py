@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import ascertain
 from ascertain.cli.main import build
 from ascertain.errors import AscertainError, FileError, PlantFault, TaskError
-from ascertain.live.record_store import TABLE
+from ascertain.live.record_store import TABLE, RecordStore
 from ascertain.live.risk_file import RiskFile, end_share, read_risk_file, return_share, take_share
 from ascertain.observer.records import START, hash_record
 from tests.conftest import ROOT
@@ -124,6 +124,19 @@ def test_processes_that_start_at_once_never_take_one_share_twice(tmp_path: Path,
     assert sorted(int(number) for number, _ in lines) == list(range(len(found.shares)))
     assert len(found.shares) == (10 if schedule == "equal:10" else 18)
     assert sum(Fraction(alpha) for _, alpha in lines) == found.spent <= found.total
+
+
+def test_a_file_is_looked_at_while_its_log_comes_and_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "risk"
+    monkeypatch.setattr(RecordStore, "_open", lambda *_, **__: True)
+    monkeypatch.setattr(RecordStore, "_read_rows", lambda _: [])
+    code = "import pathlib, sys\nlog = pathlib.Path(sys.argv[1])\nwhile True: log.touch(); log.unlink()"
+    with subprocess.Popen([sys.executable, "-c", code, f"{path}-wal"]) as other:
+        try:
+            for _ in range(30_000):
+                RecordStore(path)
+        finally:
+            other.kill()
 
 
 def test_a_run_takes_its_alpha_and_tells_what_is_left(tmp_path: Path) -> None:

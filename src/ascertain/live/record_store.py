@@ -15,6 +15,7 @@ import tempfile
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from stat import S_ISREG
 from typing import IO, Any, cast, final
 
 from ascertain.errors import FileError
@@ -55,10 +56,13 @@ class RecordStore:
         if not path.name:
             raise FileError(f"{str(path)!r} is a folder; a {noun} was expected")
         for part in (path, _log_of(path)):
-            if part.exists() and not part.is_file():
-                raise FileError(f"{part}: this is not a regular file; a {noun} was expected")
-            if part.exists() and part.stat().st_size > MAX_BYTES:
-                raise FileError(f"{path}: the {noun} has more than {MAX_BYTES} bytes; at most that many are read")
+            # One look at each: whoever has the file open may let go of it, and take its log away, at any moment.
+            with suppress(FileNotFoundError, NotADirectoryError, ValueError):  # the last one for a name with a NUL byte
+                found = os.stat(part)
+                if not S_ISREG(found.st_mode):
+                    raise FileError(f"{part}: this is not a regular file; a {noun} was expected")
+                if found.st_size > MAX_BYTES:
+                    raise FileError(f"{path}: the {noun} has more than {MAX_BYTES} bytes; at most that many are read")
         if read_only:
             with tempfile.TemporaryDirectory(prefix="ascertain-") as place:
                 self._open(self._copy(Path(place)), may_wait=False)
