@@ -84,7 +84,7 @@ def bound_members(tables: SearchTables, code: IntArray, weight: LongArray, k: in
     them.
     """
     if not tables.mean:
-        worst = farthest_pair(tables, code, k)[0]
+        worst = farthest_distance(tables, code, k)
         if len(tables.by_leaves) > 0:
             # Labels are numbered in the order of the members.
             last = 0
@@ -115,6 +115,22 @@ def bound_members(tables: SearchTables, code: IntArray, weight: LongArray, k: in
             return INFINITE
         total += far * int(weight[i])
     return total
+
+
+@kernel
+def farthest_distance(tables: SearchTables, code: IntArray, k: int) -> int:
+    """The distance of the two members that are farthest apart, as far as is looked: see `farthest_pair`."""
+    distance = tables.distance
+    bits = tables.bits
+    if len(distance) == 0 or k * (k - 1) // 2 > MOST_LOOKS:
+        return farthest_pair(tables, code, k)[0]
+    # Searches spend much of their time here.
+    worst = 0
+    for i in range(k):
+        p = int(code[i])
+        for j in range(i):
+            worst = max(worst, apart(distance, bits, p, int(code[j])))
+    return worst
 
 
 @kernel(work=lambda tables, k: min(k * k // 2, MOST_LOOKS) + exploring(tables))
