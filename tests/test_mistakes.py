@@ -16,6 +16,7 @@ from tests.conftest import ROOT
 from tests.test_cli import SERVERS, VALVE, complaint, run
 
 LAMP = ROOT / "examples" / "plants" / "lamp.toml"
+PRESS = ROOT / "examples" / "operation" / "press_plant.toml"
 QUESTION = '[operation]\nlog = "away.csv"\nstart = "p0"\n'
 
 
@@ -25,6 +26,7 @@ def test_a_model_in_the_place_of_a_problem_is_named_and_what_would_be_right() ->
         'valve.dot: a model is no question; a problem file (.toml) is needed, with the line model = "valve.dot"' in said
     )
     assert "ascertain init" in said
+    assert "press_plant.toml: a model is no question;" in complaint("bank", PRESS)
 
 
 @pytest.mark.parametrize("verb", ["inspect", "solve"])

@@ -166,8 +166,12 @@ def read_any_problem(path: str | Path, text: str | None = None) -> Problem:
     """Read, check and pose the problem of a file; `text` is what it holds, where that has been read already."""
     path = Path(path)
     content = read_text(path) if text is None else text
-    _refuse_model(path)
+    suffix = path.suffix.lower()
+    if suffix != ".toml" and FORMATS.find(suffix.removeprefix(".")) is not None:
+        raise _no_question(path)
     data = parse_toml(content, str(path), parse_float=str)
+    if "bits" in data and not {"model", "models"} & data.keys():  # a Boolean plant is written in TOML too
+        raise _no_question(path)
     try:
         return _pose(path, data)
     except MissingFileError as reason:
@@ -179,14 +183,12 @@ def read_any_problem(path: str | Path, text: str | None = None) -> Problem:
         raise type(reason)(message if message.startswith(f"{path}:") else f"{path}: {message}") from None
 
 
-def _refuse_model(path: Path) -> None:
-    """A model where a problem is needed: its suffix says what it is, and what is missing is the question."""
-    suffix = path.suffix.lower()
-    if suffix != ".toml" and FORMATS.find(suffix.removeprefix(".")) is not None:
-        raise FileError(
-            f"{path}: a model is no question; a problem file (.toml) is needed, with the line model = "
-            f'"{path.name}"; `ascertain init problem.toml` writes one to start from'
-        )
+def _no_question(path: Path) -> FileError:
+    """A model where a problem is needed: what is missing is the question."""
+    return FileError(
+        f"{path}: a model is no question; a problem file (.toml) is needed, with the line model = "
+        f'"{path.name}"; `ascertain init problem.toml` writes one to start from'
+    )
 
 
 def _named_by(path: Path, reason: MissingFileError) -> MissingFileError:
