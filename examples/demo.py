@@ -129,4 +129,8 @@ def show_table(table: Table) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(prepare() if PREPARE in sys.argv else main())
+    try:
+        sys.exit(prepare() if PREPARE in sys.argv else main())
+    except KeyboardInterrupt:
+        print("\ninterrupted", file=sys.stderr)
+        sys.exit(130)
