@@ -167,9 +167,12 @@ def read_any_problem(path: str | Path, text: str | None = None) -> Problem:
     path = Path(path)
     content = read_text(path) if text is None else text
     suffix = path.suffix.lower()
-    if suffix != ".toml" and FORMATS.find(suffix.removeprefix(".")) is not None:
-        raise _no_question(path)
-    data = parse_toml(content, str(path), parse_float=str)
+    try:
+        data = parse_toml(content, str(path), parse_float=str)
+    except FileError:
+        if suffix != ".toml" and FORMATS.find(suffix.removeprefix(".")) is not None:
+            raise _no_question(path) from None
+        raise
     if "bits" in data and not {"model", "models"} & data.keys():  # a Boolean plant is written in TOML too
         raise _no_question(path)
     try:
