@@ -109,8 +109,9 @@ def run_studies() -> list[Study]:
     conditions = Conditions(settings=load_settings("testbed"), engine=start_engine())
     studies: list[Study] = []
     for name in study_names():
+        print(f"  {name:<14} ", end="", flush=True)  # said before it is done: some take a minute
         studies.append(run_study(name, conditions))
-        print(f"  {name:<14} {studies[-1].seconds:6.1f} s", flush=True)
+        print(f"{studies[-1].seconds:6.1f} s", flush=True)
     return studies
 
 
@@ -128,4 +129,8 @@ def show_table(table: Table) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(prepare() if PREPARE in sys.argv else main())
+    try:
+        sys.exit(prepare() if PREPARE in sys.argv else main())
+    except KeyboardInterrupt:
+        print("\ninterrupted", file=sys.stderr)
+        sys.exit(130)

@@ -68,7 +68,10 @@ def _guard(function: Callable[..., Any], name: str, of_class: type | None = None
     def guarded(*args: Any, **kwargs: Any) -> Any:
         if of_class is not None and _is_ours(sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]
             return function(*args, **kwargs)
-        bound = signature.bind(*args, **kwargs)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as reason:  # Python's own sentence names the function; that of `bind` does not
+            raise TypeError(f"{name}: {reason}") from None
         for key, value in bound.arguments.items():
             if key not in hints():
                 continue

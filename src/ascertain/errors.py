@@ -41,6 +41,10 @@ class FileError(AscertainError):
     """A file that cannot be read, or does not say what its format requires."""
 
 
+class MissingFileError(FileError):
+    """A file that is not there; whoever names it says so before the sentence."""
+
+
 class CertificateError(AscertainError):
     """A certificate that cannot be made or read."""
 

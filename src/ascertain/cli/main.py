@@ -145,7 +145,10 @@ def _print_version(wanted: bool) -> None:
 
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+        bool,
+        typer.Option(
+            "--version", metavar="", callback=_print_version, is_eager=True, help="Print the version and stop."
+        ),
     ] = False,
 ) -> None:
     pass
@@ -189,6 +192,14 @@ def build(verb: str = "") -> typer.Typer:
     return app
 
 
+def _explain(usage: TyperException) -> str:
+    """What was typed wrongly, in our words: those of the validator name neither the value nor what it should be."""
+    message = usage.format_message().strip().rstrip(".").replace("Value error, ", "").partition(", unable to parse")[0]
+    errors: Any = getattr(usage.__cause__, "errors", None)
+    given = "this" if errors is None else repr(errors(include_url=False)[0]["input"])
+    return message.replace("Input should be", f"{given} was given; it must be")
+
+
 def main() -> NoReturn:
     """Run the command line; what was typed wrongly gets one sentence too."""
     try:
@@ -199,7 +210,7 @@ def main() -> NoReturn:
     except TyperException as usage:
         code, context = usage.exit_code, getattr(usage, "ctx", None)
         verb = "ascertain" if context is None else context.command_path
-        _say(f"{usage.format_message().strip().rstrip('.')}; see `{verb} --help`")
+        _say(f"{_explain(usage)}; see `{verb} --help`")
     except (KeyboardInterrupt, typer.Abort):
         code = 130
         _say("interrupted")

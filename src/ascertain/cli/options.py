@@ -1,4 +1,4 @@
-"""Options that several verbs share, each written once."""
+"""Options that several verbs share, each written once. A flag has the metavar "", as it takes no value to name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from ascertain.errors import TaskError
 
 ProblemFile: TypeAlias = Annotated[Path, typer.Argument(metavar="PROBLEM", help="A problem file (TOML).")]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object instead.")]
 CertificateFile: TypeAlias = Annotated[
     Path | None,
     typer.Option("--certificate", metavar="NAME.json", help="Write the proof here, and NAME.task.json beside it."),
@@ -38,7 +38,7 @@ TimeLimit: TypeAlias = Annotated[
 JournalFile: TypeAlias = Annotated[
     Path | None, typer.Option("--journal", metavar="FILE", help="Keep a journal that outlives a crash.")
 ]
-Resume: TypeAlias = Annotated[bool, typer.Option("--resume", help="Go on where the journal ends.")]
+Resume: TypeAlias = Annotated[bool, typer.Option("--resume", metavar="", help="Go on where the journal ends.")]
 Timeout: TypeAlias = Annotated[
     float, typer.Option("--timeout", metavar="S", help="Seconds that the plant may take to answer.")
 ]

@@ -176,6 +176,15 @@ class Journal(AbstractRecorder):
         self.close()
 
 
+def has_begun(path: str | Path) -> bool:
+    """Whether there is a journal at the path that holds a record; it stays as it is."""
+    place = Path(path)
+    if not place.is_file() or not place.stat().st_size:  # whether a journal can be kept there is said when it is opened
+        return False
+    with Journal(place, read_only=True) as journal:
+        return bool(journal.records)
+
+
 def _head_text(confirmed: Mark, announced: Mark) -> str:
     return "".join(f"{number:010d} {digest}\n" for number, digest in (confirmed, announced))
 

@@ -100,7 +100,10 @@ class Conformed(Shown):
     def price(self) -> str:
         """What the plan costs, in a sentence."""
         plan, size = self.plan, len(self.plan.words)
-        floor = "" if plan.floor is None else f"; no suite with these access words costs less than {plan.floor}"
+        least = f"no suite with these access words costs less than {plan.floor}"
+        if self.before:  # it counts, so that the words that are left may cost less than any suite by itself
+            least = f"without what was observed before, {least}"
+        floor = "" if plan.floor is None else f"; {least}"
         return f"{size} words, {plan.num_actions} actions and {size} resets, cost {plan.cost}{floor}"
 
     @property

@@ -22,7 +22,7 @@ from ascertain.certificate.write import write_certificate
 from ascertain.errors import FileError, PlantFault, TaskError, did_you_mean
 from ascertain.live.deadline import Deadline, as_deadline
 from ascertain.live.faults import FaultPolicy
-from ascertain.live.journal import Journal
+from ascertain.live.journal import Journal, has_begun
 from ascertain.live.recorder import Notebook, check_same_plant
 from ascertain.live.resume import Resumed, begin_controlled, begin_run, committed_misfit, committed_probing
 from ascertain.live.session import Run, resume_plant, run_session
@@ -152,6 +152,8 @@ def observe(
         raise TaskError("--resume needs --journal FILE, the journal to go on with")
     if resume and journal is not None and not Path(journal).exists():
         raise FileError(f"{journal}: there is no such journal to resume; leave --resume out to begin one")
+    if journal is not None and not (resume or dry_run) and has_begun(journal):  # before a policy is looked for
+        raise FileError(f"{journal}: this journal has begun already; add --resume to go on with it")
     if risk_file is None and (total_alpha is not None or risk_schedule is not None):
         raise TaskError("--total-alpha and --risk-schedule need --risk-file FILE, which keeps what is spent")
     tellers = [command_witness(witness) if isinstance(witness, str) else witness for witness in witnesses]

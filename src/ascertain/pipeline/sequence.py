@@ -178,7 +178,8 @@ def _preset(kind: SequenceKind, task: Task, max_nodes: int) -> FoundSequence:
         assert obstruction is not None
         claim, reason = obstruction_claim(asked, *obstruction.pair), obstruction.sentence
     elif sought.lower is None:
-        reason = f"all {sought.nodes} uncertainties that words lead to were searched"
+        what = "the only uncertainty" if sought.nodes == 1 else f"all {sought.nodes} uncertainties"
+        reason = f"{what} that words lead to {'was' if sought.nodes == 1 else 'were'} searched"
     words = () if sought.word is None else (sought.word,)
     return _certified(_of_words(kind, asked, [sought], words, reason=reason), claim)
 

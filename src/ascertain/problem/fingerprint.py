@@ -42,7 +42,8 @@ def pose_fingerprint(
             raise ModelError(f"{name}: fingerprinting needs one initial state; this machine has {len(machine.initial)}")
     common = common_actions(machines.values())
     if not common:
-        raise ModelError("the machines have no action in common")
+        known = "; ".join(f"{name} knows {', '.join(machine.actions[:6])}" for name, machine in machines.items())
+        raise ModelError(f"the machines have no action in common, and one at least is needed: {known}")
     for name in actions or ():
         find_name(name, common, "actions", "an action that all machines know", TaskError)
     task = pose(

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, TypeVar, cast, final
 
 from ascertain.drawing.shown import Shown
-from ascertain.errors import AscertainError, FileError, LimitError, TaskError
+from ascertain.errors import AscertainError, FileError, LimitError, MissingFileError, TaskError
 from ascertain.model import BooleanPlant, Model
 from ascertain.model.boolean import MAX_ENUMERATED_BITS
+from ascertain.model.files import FORMATS
 from ascertain.model.files.text import parse_toml, read_text
 from ascertain.model.hidden import HiddenModel
 from ascertain.model.network import BooleanNetwork
@@ -127,7 +128,10 @@ class Problem(Shown):
         """The log of the operation, read when it is first asked for; every command with the line that it stands on."""
         if self.operation is None:
             raise TaskError(f'{self.path}: a section [operation] with log = "FILE" is needed')
-        return read_log(self.operation.log)
+        try:
+            return read_log(self.operation.log)
+        except MissingFileError as reason:
+            raise _named_by(self.path, reason) from None
 
 
 def as_problem(given: Problem | AbstractQuestion | str | Path) -> Problem:
@@ -161,14 +165,38 @@ def read_problem(path: str | Path) -> Problem:
 def read_any_problem(path: str | Path, text: str | None = None) -> Problem:
     """Read, check and pose the problem of a file; `text` is what it holds, where that has been read already."""
     path = Path(path)
-    data = parse_toml(read_text(path) if text is None else text, str(path), parse_float=str)
+    content = read_text(path) if text is None else text
+    suffix = path.suffix.lower()
+    try:
+        data = parse_toml(content, str(path), parse_float=str)
+    except FileError:
+        if suffix != ".toml" and FORMATS.find(suffix.removeprefix(".")) is not None:
+            raise _no_question(path) from None
+        raise
+    if "bits" in data and not {"model", "models"} & data.keys():  # a Boolean plant is written in TOML too
+        raise _no_question(path)
     try:
         return _pose(path, data)
+    except MissingFileError as reason:
+        raise _named_by(path, reason) from None
     except FileError:
         raise
     except AscertainError as reason:
         message = str(reason)
         raise type(reason)(message if message.startswith(f"{path}:") else f"{path}: {message}") from None
+
+
+def _no_question(path: Path) -> FileError:
+    """A model where a problem is needed: what is missing is the question."""
+    return FileError(
+        f"{path}: a model is no question; a problem file (.toml) is needed, with the line model = "
+        f'"{path.name}"; `ascertain init problem.toml` writes one to start from'
+    )
+
+
+def _named_by(path: Path, reason: MissingFileError) -> MissingFileError:
+    """The same with the problem file that names the one that is missing: its paths are relative to it."""
+    return MissingFileError(f"{path} names a file that is missing: {reason}")
 
 
 def _pose(path: Path, data: dict[str, Any]) -> Problem:

@@ -78,7 +78,9 @@ def _json_rows(path: Path, text: str, columns: tuple[str, ...], needed: int) -> 
 def _check_columns(path: Path, line: int, names: list[str], columns: tuple[str, ...], needed: int) -> None:
     for name in names:
         if name not in columns:
-            raise FileError(f"{path}:{line}: unknown column {named(name)}{near(name, columns)}")
+            raise FileError(
+                f"{path}:{line}: unknown column {named(name)}{near(name, columns)}; columns are {', '.join(columns)}"
+            )
     for name in columns[:needed]:
         if names.count(name) != 1:
             raise FileError(f"{path}:{line}: one column {name!r} is needed; the columns are {','.join(columns)}")

@@ -20,9 +20,14 @@ if TYPE_CHECKING:
 
 def command(
     study: Annotated[str, typer.Argument(metavar="STUDY", help=f"One of {', '.join(study_names())}, all.")],
-    full: Annotated[bool, typer.Option("--full/--quick", help="The paper's size, or a small form of it.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full/--quick", metavar="", help="The paper's size, or a small form of it.")
+    ] = False,
     exhaustive: Annotated[
-        bool, typer.Option("--exhaustive", help="Compare our direct compiler on every operation too: twice the time.")
+        bool,
+        typer.Option(
+            "--exhaustive", metavar="", help="Compare our direct compiler on every operation too: twice the time."
+        ),
     ] = False,
     settings: Annotated[
         str,
@@ -32,12 +37,16 @@ def command(
         Path | None,
         typer.Option("--out", metavar="FOLDER", help="Write report.html, tables (CSV, Markdown), figures (SVG) here."),
     ] = None,
-    latex: Annotated[bool, typer.Option("--latex", help="With --out: tables in LaTeX too.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="With --out: go on where an earlier call stopped.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", metavar="", help="With --out: tables in LaTeX too.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", metavar="", help="With --out: go on where an earlier call stopped.")
+    ] = False,
     label: Annotated[
         str, typer.Option("--study", metavar="NAME", help="With --out: a new study, in a folder NAME within that one.")
     ] = "",
-    parquet: Annotated[bool, typer.Option("--parquet", help="With --out: single results as Parquet too.")] = False,
+    parquet: Annotated[
+        bool, typer.Option("--parquet", metavar="", help="With --out: single results as Parquet too.")
+    ] = False,
     models: Annotated[
         Path | None,
         typer.Option("--models", metavar="FOLDER", help="Machines (.dot) for openworld; else ours."),

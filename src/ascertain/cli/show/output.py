@@ -28,7 +28,7 @@ def print_json(verb: str, data: Mapping[str, Any]) -> None:
 
 def print_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[str] | None = None) -> None:
     """A small table; names are printed as they are, never read as markup. Piped on it is as wide as it needs to be."""
-    table = Table(title=plain(title), title_justify="left", show_header=header is not None)
+    table = Table(show_header=header is not None)
     for name in header or ("", ""):
         table.add_column(plain(name), overflow="fold")
     for row in rows:
@@ -36,6 +36,8 @@ def print_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[s
     console = Console()
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDEST
+    # A title of the table would be folded to the width of its columns.
+    console.print(plain(title), style="italic", soft_wrap=not console.is_terminal)
     console.print(table)
 
 

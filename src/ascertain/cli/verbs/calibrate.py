@@ -35,7 +35,7 @@ def command(
         int, typer.Option("--blocks", min=1, metavar="M", help="Of a testbed: blocks to calibrate on.")
     ] = 100,
     per_stratum: Annotated[
-        bool, typer.Option("--per-stratum", help="Of a testbed: also show every stratum by itself.")
+        bool, typer.Option("--per-stratum", metavar="", help="Of a testbed: also show every stratum by itself.")
     ] = False,
     workers: Annotated[
         int, typer.Option("--workers", min=1, metavar="N", help="Of a testbed: processes; the result is the same.")
@@ -95,8 +95,9 @@ def _print(found: Calibration) -> None:
     if found.whole.shells is None:
         print_line("A true end was no candidate at all: no number of shells will do, and nothing is promised.")
         return
+    shells = "1 shell" if found.whole.shells == 1 else f"{found.whole.shells} shells"
     print_line(
-        f"Keep {found.whole.shells} shells: the next block is covered whole with probability at least "
+        f"Keep {shells}: the next block is covered whole with probability at least "
         f"{found.whole.coverage}, if it is like these {len(found.blocks)}."
     )
 

@@ -35,7 +35,9 @@ def command(
     sample: Annotated[
         int | None, typer.Option("--sample", min=1, metavar="N", help="N words, drawn from a declared distribution.")
     ] = None,
-    plan_only: Annotated[bool, typer.Option("--plan-only", help="Say what it would cost, and send nothing.")] = False,
+    plan_only: Annotated[
+        bool, typer.Option("--plan-only", metavar="", help="Say what it would cost, and send nothing.")
+    ] = False,
     label: Annotated[
         str | None, typer.Option("--label", metavar="NAME", help="Which label of a problem is to be confirmed.")
     ] = None,

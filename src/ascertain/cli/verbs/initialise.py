@@ -15,8 +15,8 @@ def command(
     plant: Annotated[
         str | None, typer.Option("--plant", metavar="KIND", help="Write a wiring file: lines, python, http, ...")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Say what was written as JSON.")] = False,
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Write over a file that is there.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Say what was written as JSON.")] = False,
 ) -> None:
     """Write a commented starter problem or, with --plant, a commented wiring file.
 

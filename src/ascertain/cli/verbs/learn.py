@@ -36,7 +36,9 @@ def command(
     cache: Annotated[
         Path | None, typer.Option("--cache", metavar="FILE", help="Keeps every answer; NAME.cache unless set.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the answers that the cache holds.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", metavar="", help="Go on with the answers that the cache holds.")
+    ] = False,
     time: Annotated[
         float | None, typer.Option("--time", min=0, metavar="S", help="Stop after so many seconds.")
     ] = None,

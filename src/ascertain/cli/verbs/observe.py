@@ -68,7 +68,7 @@ def command(
         float | None, typer.Option("--deadline", metavar="S", help="Abstain when so many seconds have passed.")
     ] = None,
     speculate: Annotated[
-        bool, typer.Option("--speculate", help="Compile the bank while reading, in another process.")
+        bool, typer.Option("--speculate", metavar="", help="Compile the bank while reading, in another process.")
     ] = False,
     journal: JournalFile = None,
     resume: Resume = False,
@@ -76,11 +76,13 @@ def command(
     timeout: Timeout = 10.0,
     retries: Retries = 2,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Abstain at the first missing reading or action in doubt.")
+        bool, typer.Option("--strict", metavar="", help="Abstain at the first missing reading or action in doubt.")
     ] = False,
     identity: Identity = None,
-    approve: Annotated[bool, typer.Option("--approve", help="Ask before each action is sent.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the next action and send nothing.")] = False,
+    approve: Annotated[bool, typer.Option("--approve", metavar="", help="Ask before each action is sent.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", metavar="", help="Show the next action and send nothing.")
+    ] = False,
     risk_file: Annotated[
         Path | None,
         typer.Option("--risk-file", metavar="FILE", help="Take alpha from the total risk of many runs, kept here."),
@@ -99,7 +101,10 @@ def command(
         ),
     ] = None,
     print_commitment: Annotated[
-        bool, typer.Option("--print-commitment", help="Print the hash of the first record before the first action.")
+        bool,
+        typer.Option(
+            "--print-commitment", metavar="", help="Print the hash of the first record before the first action."
+        ),
     ] = False,
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE.html", help="Tell the run on a page of its own.")

@@ -20,7 +20,7 @@ def command(
         str, typer.Option("--host", metavar="ADDRESS", help="Serve another interface than the loopback; it warns.")
     ] = "127.0.0.1",
     allow_exec: Annotated[
-        bool, typer.Option("--allow-exec", help="Let the page start programs as plants (exec:, python:).")
+        bool, typer.Option("--allow-exec", metavar="", help="Let the page start programs as plants (exec:, python:).")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -9,14 +9,19 @@ import typer
 
 from ascertain.cli.options import ProblemFile
 
-Json = Annotated[bool, typer.Option("--json", help="The same: the canonical form is JSON already.")]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="The same: the canonical form is JSON already.")]
 
 
 def command(
     problem: ProblemFile,
-    digest: Annotated[bool, typer.Option("--sha256", help="Print the hash of the canonical form instead.")] = False,
+    digest: Annotated[
+        bool, typer.Option("--sha256", metavar="", help="Print the hash of the canonical form instead.")
+    ] = False,
     observed: Annotated[
-        bool, typer.Option("--observed", help="The form that observe certifies: a Boolean plant is not enumerated.")
+        bool,
+        typer.Option(
+            "--observed", metavar="", help="The form that observe certifies: a Boolean plant is not enumerated."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -151,6 +151,8 @@ def find_format(path: str | Path) -> Format:
     suffix = Path(path).suffix.lower()
     form = FORMATS.find(suffix.removeprefix("."))
     if form is None:
+        if Path(path).is_dir():
+            raise FileError(f"{path}: this is a directory; a file was expected")
         suffixes = [f".{word}" for word in FORMATS.words()]
         known = did_you_mean(suffix, suffixes) or f"; known are {', '.join(suffixes)}"
         raise FileError(f"{path}: the suffix {suffix!r} says no format of a model{known}")

@@ -72,7 +72,12 @@ def write_bnet(network: BooleanNetwork) -> str:
 
 def _read(text: str, where: str, options: Options) -> Read:
     declared = options["network"]
-    return Read(parse_bnet(text, where).declare(declared.get("inputs"), declared.get("observed")))
+    network = parse_bnet(text, where)
+    meant = declared.get("inputs") or ()
+    bare = [name for name, rule in zip(network.variables, network.rules, strict=True) if rule is None]
+    # A name that is misspelt in a rule would otherwise become an action of the experimenter unnoticed.
+    notes = tuple(f"no line gives {name} a rule: it is taken as an input" for name in bare if name not in meant)
+    return Read(network.declare(declared.get("inputs"), declared.get("observed")), notes=notes)
 
 
 _NETWORK = Option(

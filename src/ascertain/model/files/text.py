@@ -14,7 +14,7 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Any, NoReturn
 
-from ascertain.errors import FileError
+from ascertain.errors import FileError, MissingFileError
 
 MAX_BYTES = 128 * 2**20
 """Whatever is larger is refused before it is read: models have some megabytes, and readers need room besides."""
@@ -54,7 +54,7 @@ def _read_bytes(path: Path) -> bytes:
             if len(data) > status.st_size:
                 data += stream.read(MAX_BYTES + 1 - len(data))
     except FileNotFoundError:
-        raise FileError(f"{path}: there is no such file; check the path{_near(path)}") from None
+        raise MissingFileError(f"{path}: there is no such file; check the path{_near(path)}") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise FileError(f"{path}: the file cannot be read ({reason}); a readable file was expected") from None
