@@ -42,7 +42,7 @@ from ascertain.observer.witness import is_none_of_these, write_witness
 from ascertain.policy.verdict import Abstained, Certified, NoneOfThese, Verdict
 from ascertain.task.bank import Bank, EvenBank, listed_bank, nominal_bank, reuse_bank
 from ascertain.task.labels import join_labels
-from ascertain.types import Action, Reading, State
+from ascertain.types import Action, State
 
 StageName: TypeAlias = Literal["nominal", "fallback"]
 """Algorithm 1 of the paper has these two."""
@@ -104,7 +104,6 @@ class Stages:
         self._scored_from = 0
         self._cost = Fraction(0)
         self._num_readings = self._num_lost = 0
-        self._support: dict[Action, tuple[Reading, ...]] = {}
         self._spent_steps = [0, 0, 0]
         self._trigger: AbstractTrigger[Any] | None = None
         try:
@@ -144,7 +143,7 @@ class Stages:
         self._num_readings += step.reading is not None
         self._num_lost += step.reading is None and step.certain
         self._cost += self.settings.question.cost[step.action]
-        if step.reading is not None and not self._is_possible(step.action, step.reading):
+        if step.reading is not None and step.reading not in self.settings.model.possible_readings(step.action):
             self.verdict = NoneOfThese(write_witness(self.settings.model, self.steps))
             return
         self.guard.note(step)
@@ -167,11 +166,6 @@ class Stages:
     def explain(self, action: Action) -> str:
         """Why the rule takes this action now."""
         return self._chooser.explain(self.world, action, self.steps)
-
-    def _is_possible(self, action: Action, reading: Reading) -> bool:
-        if action not in self._support:
-            self._support[action] = self.settings.model.possible_readings(action)
-        return reading in self._support[action]
 
     def _settle(self) -> None:
         """Answer, change the stage, abstain or go on, as things stand after a step."""

@@ -244,6 +244,17 @@ def _count_contradictions(tapped: WordArray, read: np.uint64, planes: WordArray,
         return
     # Any number of planes: a pass for each, carries in the row that is there for it.
     carries = planes[num_planes + 1]
+    add_contradictions(tapped, read, planes, num_planes, width, carries)
+    for w in range(width):
+        left[w] &= ~carries[w]
+
+
+@kernel
+def add_contradictions(
+    tapped: WordArray, read: np.uint64, planes: WordArray, num_planes: int, width: int, carries: WordArray
+) -> None:
+    """Add one to the count of every state whose tapped bit is not what was read; what the last plane carries is left
+    in `carries`."""
     for w in range(width):
         carries[w] = tapped[w] ^ read
     for j in range(num_planes):
@@ -252,8 +263,6 @@ def _count_contradictions(tapped: WordArray, read: np.uint64, planes: WordArray,
             x, carry = row[w], carries[w]
             row[w] = x ^ carry
             carries[w] = x & carry
-    for w in range(width):
-        left[w] &= ~carries[w]
 
 
 @kernel
