@@ -98,7 +98,7 @@ class _Planner:
             s = spec.after(0, word)
             self.count[s] += 1
             self.depth[s] += spec.weigh(word)
-        splitters = find_splitters(spec)
+        splitters = find_splitters(spec.successor, spec.output, spec.weight)
         self.splitters = splitters
         self.useful = [useful_splitters(splitters, s) for s in range(spec.num_states)]
         self.after_inner: list[set[Word]] = [set() for _ in range(spec.num_states)]

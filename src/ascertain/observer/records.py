@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
 from ascertain.model.abstract import AbstractModel
-from ascertain.observer.abstract import AbstractSettings
+from ascertain.observer.kinds import AnySettings
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.stages import Event, scaled_bank
 from ascertain.policy.verdict import Certified, NoneOfThese, Verdict
@@ -48,7 +48,7 @@ def hash_records(records: Iterable[Mapping[str, Any]]) -> str:
     return reduce(hash_record, records, START)
 
 
-def commitment_record(settings: AbstractSettings, make_bank: Callable[[], Bank | EvenBank] | None = None) -> Record:
+def commitment_record(settings: AnySettings, make_bank: Callable[[], Bank | EvenBank] | None = None) -> Record:
     """What is fixed before the first fresh reading; together they determine the bank, which need not exist yet.
 
     A callable that compiles a bank says with `bank_data()` what determines it: the operation by its hash, the compiler

@@ -15,9 +15,8 @@ of each state, summed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeAlias, final
+from typing import TypeAlias
 
 import numpy as np
 
@@ -40,24 +39,6 @@ BEHAVIOURS, OPTIONS = 3_000, 150
 """Words that are looked at for a cover, up to those that split and lead alike, and those of them it chooses from."""
 
 
-@final
-@dataclass(frozen=True)
-class _Table:
-    """A minimal complete machine as `find_splitters` wants it."""
-
-    successor: tuple[tuple[int, ...], ...]
-    output: tuple[tuple[Reading, ...], ...]
-    weight: tuple[int, ...]
-
-    @property
-    def num_states(self) -> int:
-        return len(self.successor)
-
-    @property
-    def num_actions(self) -> int:
-        return len(self.weight)
-
-
 def find_characterising_set(model: Model, cost: LongArray | None = None) -> tuple[tuple[Word, ...], int]:
     """Words that tell every two states of a minimal complete machine apart, and a lower bound on what any such cost."""
     cost = np.ones(model.num_actions, dtype=np.int64) if cost is None else cost
@@ -75,7 +56,7 @@ def find_characterising_set(model: Model, cost: LongArray | None = None) -> tupl
 
 def _cover_pairs(model: Model, cost: LongArray) -> tuple[Word, ...]:
     """The cheapest words, of some, that tell every two states apart."""
-    splitters = find_splitters(_table(model, cost), max_behaviours=BEHAVIOURS)
+    splitters = _find_splitters(model, cost)
     pairs = list(combinations(range(model.num_states), 2))
     options = [sum(1 << k for k, (s, t) in enumerate(pairs) if x.separated[s] >> t & 1) for x in splitters]
     kept = _undominated(splitters, options)
@@ -105,7 +86,7 @@ def find_harmonised_identifiers(model: Model, cost: LongArray | None = None) -> 
 def _identify_all(model: Model, cost: LongArray) -> Family:
     """For each state the cheapest words, of some, that identify it, harmonised."""
     n, price = model.num_states, cost.tolist()
-    splitters = find_splitters(_table(model, cost), max_behaviours=BEHAVIOURS)
+    splitters = _find_splitters(model, cost)
     chosen = [{x.word for x in _identify(splitters, s, n)} for s in range(n)]
     for s, t in combinations(range(n), 2):
         able = [w for w in chosen[s] | chosen[t] if _read(model, s, w) != _read(model, t, w)]
@@ -130,10 +111,10 @@ def _checked_tree(model: Model, cost: LongArray) -> SeparatingTree:
     return tree
 
 
-def _table(model: Model, cost: LongArray) -> _Table:
-    successor = tuple(tuple(int(t) for t in row) for row in model.successor)
-    output = tuple(tuple(int(y) for y in row) for row in model.behaviour)
-    return _Table(successor, output, tuple(int(c) for c in cost))
+def _find_splitters(model: Model, cost: LongArray) -> list[Splitter]:
+    """Some words that split the states."""
+    tables = model.successor.tolist(), model.behaviour.tolist(), cost.tolist()
+    return find_splitters(*tables, max_behaviours=BEHAVIOURS)
 
 
 def _undominated(splitters: Sequence[Splitter], options: Sequence[int]) -> list[int]:
