@@ -25,8 +25,8 @@ from ascertain.errors import LimitError, ModelError
 from ascertain.interruption import OutOfTime
 from ascertain.model import Model
 from ascertain.sequences.cheapest_path import Word
-from ascertain.sequences.separating_tree import SeparatingTree, grow_separating_tree
-from ascertain.types import LongArray, Reading
+from ascertain.sequences.separating_tree import SeparatingTree, grow_separating_tree, read_along
+from ascertain.types import LongArray
 
 Family: TypeAlias = tuple[tuple[Word, ...], ...]
 """For each state its words."""
@@ -89,7 +89,7 @@ def _identify_all(model: Model, cost: LongArray) -> Family:
     splitters = _find_splitters(model, cost)
     chosen = [{x.word for x in _identify(splitters, s, n)} for s in range(n)]
     for s, t in combinations(range(n), 2):
-        able = [w for w in chosen[s] | chosen[t] if _read(model, s, w) != _read(model, t, w)]
+        able = [w for w in chosen[s] | chosen[t] if read_along(model, s, w) != read_along(model, t, w)]
         if not any(w in chosen[s] and w in chosen[t] for w in able):
             word = min(able, key=lambda w: (_weigh(w, price), w))
             chosen[s].add(word)
@@ -138,11 +138,7 @@ def _identify(splitters: Sequence[Splitter], state: int, num_states: int) -> lis
 
 def _list_words(tree: SeparatingTree) -> tuple[Word, ...]:
     """The words of a tree that are no beginnings of others."""
-    nodes = (v for v in range(len(tree.child)) if tree.child[v] >= 0)
-    return _without_prefixes(list(dict.fromkeys(tree.word(v) for v in nodes)))
-
-
-def _without_prefixes(words: Sequence[Word]) -> tuple[Word, ...]:
+    words = {tree.word(v) for v in range(len(tree.child)) if tree.child[v] >= 0}
     begun = {word[:k] for word in words for k in range(len(word))}
     return tuple(sorted((word for word in words if word not in begun), key=lambda w: (len(w), w)))
 
@@ -151,7 +147,7 @@ def _pruned(model: Model, family: Family) -> Family:
     """The family without what it can do without; a word stays for all states or goes for some."""
     n = len(family)
     sets = [list(words) for words in family]
-    reads = [{w: _read(model, s, w) for w in {w for words in family for w in words}} for s in range(n)]
+    reads = [{w: read_along(model, s, w) for w in {w for words in family for w in words}} for s in range(n)]
     for s in range(n):
         for word in sorted(sets[s], key=lambda w: (-len(w), w)):
             rest = [w for w in sets[s] if w != word]
@@ -162,14 +158,6 @@ def _pruned(model: Model, family: Family) -> Family:
             ):
                 sets[s] = rest
     return tuple(map(tuple, sets))
-
-
-def _read(model: Model, state: int, word: Word) -> tuple[Reading, ...]:
-    readings: list[Reading] = []
-    for a in word:
-        readings.append(int(model.behaviour[state, a]))
-        state = int(model.successor[state, a])
-    return tuple(readings)
 
 
 def _weigh(word: Word, price: Sequence[int]) -> int:

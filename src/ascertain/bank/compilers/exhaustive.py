@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
-
 from ascertain.bank.blocks import AbstractBlock, Exploration, ListedBlock, SlicedBlock
 from ascertain.bank.candidates import Compiled, CompileStats, list_candidates
 from ascertain.bank.compile import Compiler
@@ -53,14 +51,9 @@ def explore(operation: Operation, memory_limit: int, progress: Progress | None) 
         raise LimitError(f"{paths:,} paths or more are too many for the exhaustive compiler; use the merging one")
     work = Exploration(operation, Endpoints(memory_limit))
     block = SlicedBlock if operation.model.bits else ListedBlock
-    _explore_from(work, block.begin(work), block(work, _count_single(operation)), progress)
+    single = sum(len(operation.alternatives[c]) for c in operation.sent.tolist()) if operation.max_replaced else 0
+    _explore_from(work, block.begin(work), block(work, single), progress)
     return work
-
-
-def _count_single(operation: Operation) -> int:
-    """How many paths have a single replacement."""
-    size = np.array([len(words) for words in operation.alternatives])[operation.sent]
-    return int(size.sum()) if operation.max_replaced else 0
 
 
 def _explore_from(work: Exploration, root: AbstractBlock, single: AbstractBlock, progress: Progress | None) -> None:
