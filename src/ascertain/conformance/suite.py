@@ -74,14 +74,9 @@ def plan_suite(spec: Specification, extra: int = 0, *, observed: Iterable[Word] 
     observed = tuple(observed)
     check_size(spec.num_states, spec.num_actions, extra)
     planner = _Planner(spec, extra, observed)
-    best: tuple[int, tuple[Word, ...]] | None = None
-    for _ in range(PASSES):
-        words = planner.plan()
-        weight = sum(spec.weigh(word) + spec.reset_weight for word in words)
-        if best is None or weight < best[0]:
-            best = (weight, words)
-    assert best is not None
-    return Suite(spec=spec, words=best[1], floor=planner.floor, extra=extra)
+    plans = (planner.plan() for _ in range(PASSES))
+    words = min(plans, key=lambda words: sum(spec.weigh(word) + spec.reset_weight for word in words))
+    return Suite(spec=spec, words=words, floor=planner.floor, extra=extra)
 
 
 class _Planner:
@@ -123,7 +118,6 @@ class _Planner:
         return Fraction(weight) * spec.reset_cost / spec.reset_weight if all_exact else None
 
     def plan(self) -> tuple[Word, ...]:
-        """The words of one suite."""
         spec, tree = self.spec, ObservationTree(self.spec)
         for word in self.observed:
             tree.insert(word)

@@ -118,7 +118,6 @@ class ObservationTree:
         return False
 
     def state_of(self, key: Key) -> int:
-        """The state of the nodes with this key."""
         return self._parts[key][0]
 
     def words(self) -> Iterator[Word]:

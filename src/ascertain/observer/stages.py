@@ -22,6 +22,7 @@ of alpha: two tests that were both fixed beforehand, whose shares add up to alph
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
@@ -129,10 +130,8 @@ class Stages:
         if settings.mixes:
             self.guard.follow((nominal,))
             self.risk_budget = self.risk_budget.spend(MIXTURE, settings.alpha)
-            share = settings.nominal_share
-            bank = reuse_bank(nominal, share, Fraction(1), lambda: scaled_bank(listed_bank(self._compile()), 1 - share))
-            self._noted = bank
-            return settings.make_world(bank, settings.alpha)
+            self._noted = mixture_bank(settings, self._compile)
+            return settings.make_world(self._noted, settings.alpha)
         self.guard.follow((nominal,) if self._source is None else settings.question.candidates)
         self.risk_budget = self.risk_budget.spend(NOMINAL, settings.alpha_nominal)
         return settings.make_world(nominal_bank(nominal), settings.alpha_nominal)
@@ -349,6 +348,13 @@ class Stages:
 @final
 class BankFailure(AscertainError):
     """The bank could not be compiled in the middle of a run."""
+
+
+def mixture_bank(settings: ObserverSettings, compile_rest: Callable[[], Bank | EvenBank]) -> Bank:
+    """The nominal at its share, and the rest of the weight, once that is compiled."""
+    assert settings.nominal is not None
+    share = settings.nominal_share
+    return reuse_bank(settings.nominal, share, Fraction(1), lambda: scaled_bank(listed_bank(compile_rest()), 1 - share))
 
 
 def scaled_bank(bank: Bank, factor: Fraction) -> Bank:

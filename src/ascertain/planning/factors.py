@@ -103,7 +103,6 @@ def find_factors(question: PlantTask) -> Factors | None:
 
 
 def evaluate_form(form: Form, state: State) -> int:
-    """The value of the form in a state."""
     return ((form[0] & state).bit_count() + form[1]) & 1
 
 

@@ -249,7 +249,6 @@ class PriceRows:
         return min(self.stop(x), self.least * self.mass(x))
 
     def after(self, x: Vector, a: int) -> dict[int, Vector]:
-        """The vectors after each reading."""
         result: dict[int, Vector] = {}
         model = self.task.model
         for (j, c), amount in x.items():

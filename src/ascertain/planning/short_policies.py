@@ -252,7 +252,6 @@ class _Search:
         return [*zero, *missed, *zero]
 
     def conclude(self, decision: dict[int, int]) -> ShortPolicy:
-        """The policy of these decisions, and what it achieves."""
         n = self.task.num_hypotheses
         total = [Fraction(0)] * (3 * n)
         action, label, children = list[int](), list[int](), list[dict[int, int]]()

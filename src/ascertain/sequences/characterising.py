@@ -59,7 +59,7 @@ def _cover_pairs(model: Model, cost: LongArray) -> tuple[Word, ...]:
     splitters = _find_splitters(model, cost)
     pairs = list(combinations(range(model.num_states), 2))
     options = [sum(1 << k for k, (s, t) in enumerate(pairs) if x.separated[s] >> t & 1) for x in splitters]
-    kept = _undominated(splitters, options)
+    kept = _undominated(options)
     priced = [(options[k], splitters[k].weight * len(splitters) + 1) for k in kept]
     chosen = [splitters[kept[k]].word for k in cover(priced, (1 << len(pairs)) - 1)[0]]
     return tuple(sorted(chosen, key=lambda w: (len(w), w)))
@@ -117,8 +117,8 @@ def _find_splitters(model: Model, cost: LongArray) -> list[Splitter]:
     return find_splitters(*tables, max_behaviours=BEHAVIOURS)
 
 
-def _undominated(splitters: Sequence[Splitter], options: Sequence[int]) -> list[int]:
-    """Places of words that no other one beats, the cheapest first, and of these such that all pairs are covered."""
+def _undominated(options: Sequence[int]) -> list[int]:
+    """Places of options that no other one beats, the cheapest first, and of these such that all pairs are covered."""
     kept: list[int] = []
     covered = 0
     for k, mask in enumerate(options):  # the cheapest first

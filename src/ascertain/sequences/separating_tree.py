@@ -79,7 +79,6 @@ class SeparatingTree(Shown):
         return {}
 
     def word(self, node: int) -> tuple[Action, ...]:
-        """The word of a split node."""
         if node not in self._words:
             self._words[node] = self._spell(node)
         return self._words[node]

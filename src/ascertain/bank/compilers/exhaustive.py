@@ -51,7 +51,8 @@ def explore(operation: Operation, memory_limit: int, progress: Progress | None) 
         raise LimitError(f"{paths:,} paths or more are too many for the exhaustive compiler; use the merging one")
     work = Exploration(operation, Endpoints(memory_limit))
     block = SlicedBlock if operation.model.bits else ListedBlock
-    single = sum(len(operation.alternatives[c]) for c in operation.sent.tolist()) if operation.max_replaced else 0
+    sent: list[int] = operation.sent.tolist()
+    single = sum(len(operation.alternatives[c]) for c in sent) if operation.max_replaced else 0
     _explore_from(work, block.begin(work), block(work, single), progress)
     return work
 

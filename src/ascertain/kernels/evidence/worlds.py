@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ascertain.kernels._jit import kernel
+from ascertain.kernels.evidence.look_ahead import count_bits
 from ascertain.kernels.model.boolean import (
     ALL,
     NONE,
@@ -135,8 +136,8 @@ def sweep_states(steps: Steps, room: Room, first_word: int, num_words: int, size
                             size += _finish(steps, i, size, current, count)
                 continue
             while left != NONE:
-                b = _lowest_bit(left)
-                left &= left - ONE  # without its lowest bit
+                b = int(np.int64(count_bits((left & (~left + ONE)) - ONE)))  # the place of its lowest bit
+                left &= left - ONE
                 hypothesis[size] = (np.uint64(first_word + word[w]) << np.uint64(6)) | np.uint64(b)
                 current[size] = np.uint64(_gather(tile, num_bits, w, b))
                 count[size] = base + _gather(planes, num_planes, w, b) if i else 0
@@ -315,21 +316,6 @@ def _is_dense(word: np.uint64) -> bool:
             return False
         word &= word - ONE
     return True
-
-
-@kernel
-def _lowest_bit(word: np.uint64) -> int:
-    """The position of the lowest bit that is set; the word is not zero."""
-    # By halves: where the lower half is empty the bit is in the upper one. Kernels have no instruction for it.
-    position = 0
-    width = 32
-    while width > 0:
-        low = word & ((ONE << np.uint64(width)) - ONE)
-        if low == NONE:
-            word >>= np.uint64(width)
-            position += width
-        width >>= 1
-    return position
 
 
 @kernel
