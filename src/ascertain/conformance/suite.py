@@ -161,11 +161,11 @@ class _Planner:
         spec = self.spec
         keys: dict[Key, int] = {}
         for word in self.frontier:
-            node = tree.place(word)
+            node = tree.insert(word)
             keys[tree.key[node]] = tree.state[node]
         # Words after deep nodes are also words after the nodes above them.
         for word in sorted(self.inner, key=lambda w: (-len(w), w)):
-            node = tree.place(word)
+            node = tree.insert(word)
             t = tree.state[node]
             while unmet := {s for key, s in keys.items() if s != t and not tree.are_apart(tree.key[node], key)}:
                 offers: dict[Word, int] = {}
@@ -181,7 +181,7 @@ class _Planner:
 
     def _part_from_each_other(self, tree: ObservationTree) -> None:
         """Make the nodes of V of different states apart."""
-        nodes = [(word, tree.place(word)) for word in self.inner]
+        nodes = [(word, tree.insert(word)) for word in self.inner]
         for n, (word, node) in enumerate(nodes):
             for other, beside in nodes[:n]:
                 s, t = tree.state[node], tree.state[beside]
