@@ -23,7 +23,7 @@ Throughout: v is a node, i a slot (a hypothesis), a an action, y a reading, j a 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -158,15 +158,13 @@ class PriceRows:
         self.least = min(self.cost)
         self.vectors: dict[int, Vector] = {}
 
-    def prove(self, needed: set[int], slacks: Iterable[float]) -> PriceProof:
+    def prove(self, needed: set[int], slacks: Sequence[float]) -> PriceProof:
         """The rows of these nodes and all that they need, with the least slack that leaves few enough of them."""
-        reason = LimitError("no rows were looked for")
-        for slack in slacks:
-            try:
+        *tried, largest = slacks
+        for slack in tried:
+            with suppress(LimitError):
                 return self.trim(needed, slack)
-            except LimitError as limit:
-                reason = limit
-        raise reason
+        return self.trim(needed, largest)
 
     def trim(self, needed: set[int], slack: float) -> PriceProof:
         """Follow the rows that are needed; LimitError where they are too many, or the slack is too little."""
