@@ -168,14 +168,19 @@ def test_a_cover_is_the_cheapest_of_all(options: list[tuple[int, int]]) -> None:
 @given(machines(partial=False, max_states=5))
 def test_splitters_tell_states_apart_as_their_readings_do(machine: Machine) -> None:
     spec = specification(machine)
-    for splitter in find_splitters(spec, max_behaviours=200):
+    for splitter in find_splitters(spec.successor, spec.output, spec.weight, max_behaviours=200):
         for s in range(spec.num_states):
             different = [
                 t for t in range(spec.num_states) if spec.readings(t, splitter.word) != spec.readings(s, splitter.word)
             ]
             assert splitter.separated[s] == sum(1 << t for t in different)
     for s in range(spec.num_states):
-        chosen, _ = identify(useful_splitters(find_splitters(spec), s), s, spec.num_states, lambda x: x.weight)
+        chosen, _ = identify(
+            useful_splitters(find_splitters(spec.successor, spec.output, spec.weight), s),
+            s,
+            spec.num_states,
+            lambda x: x.weight,
+        )
         assert all(
             any(spec.readings(s, x.word) != spec.readings(t, x.word) for x in chosen)
             for t in range(spec.num_states)

@@ -231,7 +231,8 @@ def test_affinity_is_the_sum_of_roots_of_products(data: st.DataObject, machine: 
 def test_a_splitting_word_splits_and_none_shorter_does(data: st.DataObject, machine: Machine) -> None:
     state = st.integers(0, machine.num_states - 1)
     one, other = data.draw(state), data.draw(state)
-    word = shortest_splitting_word(machine, range(machine.num_actions), one, other)
+    every = range(machine.num_actions)
+    word = shortest_splitting_word(machine, [(one, other)], every, every)
     pairs, length = {(one, other)}, 0
     while length < machine.num_states**2:
         length += 1

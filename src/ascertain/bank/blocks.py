@@ -5,8 +5,7 @@ All paths of a block have the same number of replacements and are at the same po
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Self, final
+from typing import Self, TypeVar, final
 
 import numpy as np
 
@@ -76,36 +75,12 @@ class Exploration:
         return distance(replaced, *self.replacements)
 
 
-class AbstractBlock(ABC):
-    """Paths with equally many replacements, at the same position."""
-
-    def __init__(self, work: Exploration, paths: int) -> None:
-        self.work = work
-        self.paths = paths
-
-    @abstractmethod
-    def replaced(self, t: int, w: int, last: int) -> Self:
-        """These paths after word w at position t and then what was sent, up to position `last`."""
-
-    @abstractmethod
-    def advance(self, first: int, last: int) -> None:
-        """Do what was sent from position `first` to `last`."""
-
-    @abstractmethod
-    def adopt(self, root: AbstractBlock, t: int) -> None:
-        """Take in the only path of `root` after each alternative at position t; there is room for it."""
-
-    @abstractmethod
-    def record(self, replaced: int) -> None:
-        """Note the endpoints of the paths, each with that many replacements."""
-
-
 @final
-class SlicedBlock(AbstractBlock):
+class SlicedBlock:
     """Paths of a Boolean plant, 64 to a word."""
 
     def __init__(self, work: Exploration, room: int, paths: int = 0) -> None:
-        super().__init__(work, paths)
+        self.work, self.paths = work, paths
         self.shape = Shape(len(work.operation.model.bits), work.num_trusted.bit_length())
         rows = sum(self.shape) + work.num_ordinary.bit_length()
         work.claim(8 * rows * -(-room // 64))
@@ -120,22 +95,25 @@ class SlicedBlock(AbstractBlock):
         return root
 
     def replaced(self, t: int, w: int, last: int) -> Self:
+        """These paths after word w at position t and then what was sent, up to position `last`."""
         child = type(self)(self.work, self.paths, self.paths)
         replace_block(self.work.tables, self.shape, self.block, self._width, t, w, last, child.block)
         self.work.model_steps += self.paths * (self.work.steps(w) + last - t - 1)
         return child
 
     def advance(self, first: int, last: int) -> None:
+        """Do what was sent from position `first` to `last`."""
         run_block(self.work.tables, self.shape, self.block, self._width, first, last)
         self.work.model_steps += self.paths * (last - first)
 
-    def adopt(self, root: AbstractBlock, t: int) -> None:
-        assert isinstance(root, SlicedBlock)
+    def adopt(self, root: SlicedBlock, t: int) -> None:
+        """Take in the only path of `root` after each alternative at position t; there is room for it."""
         one = np.empty((len(self.block), 1), dtype=np.uint64)
         self.paths = append_children(self.work.tables, self.shape, root.block, t, self.block, self.paths, one)
         self.work.model_steps += sum(map(self.work.steps, self.work.words(t)))
 
     def record(self, replaced: int) -> None:
+        """Note the endpoints of the paths, each with that many replacements."""
         work, pair = self.work, np.empty((2, 64), dtype=np.uint64)
         so = work.miss(replaced)
         while not record_block(self.block, self.paths, self.shape, so, *work.flips, pair, work.endpoints.best):
@@ -148,11 +126,11 @@ class SlicedBlock(AbstractBlock):
 
 
 @final
-class ListedBlock(AbstractBlock):
-    """Paths of a machine, one by one."""
+class ListedBlock:
+    """Paths of a machine, one by one; it does what a sliced block does."""
 
     def __init__(self, work: Exploration, room: int, paths: int = 0) -> None:
-        super().__init__(work, paths)
+        self.work, self.paths = work, paths
         work.claim(16 * room)
         self.list = Paths(
             state=np.full(room, work.operation.start, dtype=np.uint64),
@@ -175,8 +153,7 @@ class ListedBlock(AbstractBlock):
         for t in range(first, last):
             self.paths = self._move(self, t, int(self.work.tables.sent[t]), self, 0)
 
-    def adopt(self, root: AbstractBlock, t: int) -> None:
-        assert isinstance(root, ListedBlock)
+    def adopt(self, root: ListedBlock, t: int) -> None:
         for w in self.work.words(t):
             self.paths = self._move(root, t, w, self, self.paths)
 
@@ -190,3 +167,7 @@ class ListedBlock(AbstractBlock):
     def _move(self, source: ListedBlock, t: int, w: int, target: ListedBlock, end: int) -> int:
         self.work.model_steps += source.paths * self.work.steps(w)
         return move_paths(self.work.tables, source.list, source.paths, t, w, target.list, end)
+
+
+Block = TypeVar("Block", SlicedBlock, ListedBlock)
+"""Either kind of block, the same throughout."""

@@ -9,7 +9,7 @@ settings: whoever reads it for use names the settings, and is refused when they 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from pathlib import Path
@@ -148,30 +148,20 @@ KEYS = ("format", "version", *MADE_FROM, "shells", "coverage", "per_stratum")
 
 
 def calibration_data(calibration: Calibration) -> dict[str, Any]:
-    """A calibration as plain data."""
-    whole = calibration.whole
+    whole, by_group = calibration.whole, calibration.per_group.items()
     return {
         "format": FORMAT,
         "version": VERSION,
         **{name: getattr(calibration, name) for name in MADE_FROM},
         "shells": whole.shells,
         "coverage": str(whole.coverage),
-        "per_stratum": [
-            {"stratum": name, "shells": found.shells, "coverage": str(found.coverage)}
-            for name, found in zip(calibration.strata, calibration.per_stratum, strict=True)
-        ],
-        **(_group_data(calibration) if calibration.groups else {}),
+        "per_stratum": _rows("stratum", zip(calibration.strata, calibration.per_stratum, strict=True)),
+        **({"groups": calibration.groups, "per_group": _rows("group", by_group)} if by_group else {}),
     }
 
 
-def _group_data(calibration: Calibration) -> dict[str, Any]:
-    return {
-        "groups": calibration.groups,
-        "per_group": [
-            {"group": name, "shells": found.shells, "coverage": str(found.coverage)}
-            for name, found in calibration.per_group.items()
-        ],
-    }
+def _rows(kind: str, found: Iterable[tuple[str, Calibrated]]) -> list[dict[str, Any]]:
+    return [{kind: name, "shells": each.shells, "coverage": str(each.coverage)} for name, each in found]
 
 
 def write_calibration(calibration: Calibration, path: str | Path) -> None:

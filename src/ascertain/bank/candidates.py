@@ -95,9 +95,9 @@ class Compiled(Shown):
         at = np.flatnonzero(self.endpoint == np.uint64(state))
         return _as_score(self.score[at[0]]) if at.size else None
 
-    def witness(self, state: State, *, memory_limit: int = MEMORY_LIMIT) -> Witness:
+    def witness(self, state: State) -> Witness:
         """A path of fewest replacements that attains a candidate's score; takes a few compilations' time."""
-        return self.witnesses((state,), memory_limit=memory_limit)[0]
+        return self.witnesses((state,))[0]
 
     def witnesses(self, states: Sequence[State], *, memory_limit: int = MEMORY_LIMIT) -> tuple[Witness, ...]:
         """A witness for each state, all in the time of a single one."""

@@ -11,6 +11,8 @@ from ascertain.kernels.bank.best import LARGEST_BITS, TOTAL_BITS, Best, fill_slo
 from ascertain.kernels.model.boolean import WordArray
 from ascertain.types import LongArray
 
+FIRST_SIZE = 1024
+"""Endpoints that there is room for at first: a power of two, as the hash table must be."""
 ENTRY_BYTES = 24
 """A state and a score of eight bytes, and two slots of four."""
 
@@ -19,10 +21,10 @@ ENTRY_BYTES = 24
 class Endpoints:
     """A table that kernels write on, and that grows when they say it is full."""
 
-    def __init__(self, memory_limit: int, size: int = 1024) -> None:
+    def __init__(self, memory_limit: int) -> None:
         self.memory_limit = memory_limit
-        self._claim(ENTRY_BYTES * size)
-        self.best = _make(size)
+        self._claim(ENTRY_BYTES * FIRST_SIZE)
+        self.best = _make(FIRST_SIZE)
 
     @property
     def nbytes(self) -> int:

@@ -93,7 +93,6 @@ class _Tracer:
             self.trace(layers.pop(), begin, end)
 
     def witnesses(self) -> tuple[Witness, ...]:
-        """What was noted."""
         trusted = self.merger.operation.trusted
         return tuple(
             Witness(

@@ -44,9 +44,9 @@ ZERO = Interval(Fraction(0), Fraction(0))
 """The interval of the number 0, exactly: the start of every sum."""
 
 
-def round_down(value: Fraction, bits: int = GRID_BITS) -> Fraction:
-    """The largest multiple of 2^-bits that is not above the value."""
-    return Fraction(math.floor(value * (1 << bits)), 1 << bits)
+def round_down(value: Fraction) -> Fraction:
+    """The largest multiple of 2^-GRID_BITS that is not above the value."""
+    return Fraction(math.floor(value * (1 << GRID_BITS)), 1 << GRID_BITS)
 
 
 def round_up(value: Fraction, bits: int = GRID_BITS) -> Fraction:

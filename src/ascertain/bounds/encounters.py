@@ -26,9 +26,8 @@ from typing import final
 import numpy as np
 
 from ascertain.bounds.divergence import Interval, relative_entropy
-from ascertain.errors import LimitError
 from ascertain.model.noisy import Law, total_variation
-from ascertain.quotients.separation import list_reachable, successors_within
+from ascertain.quotients.separation import list_few_reachable, successors_within
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, IntArray, LongArray
 
@@ -126,12 +125,7 @@ class Encounters:
 def find_encounters(task: Task) -> Encounters:
     """The encounters of every two states that hypotheses of the task can become."""
     model = task.model
-    states = list_reachable(model, task.state)
-    if len(states) > MOST_STATES:
-        raise LimitError(
-            f"hypotheses can become {len(states)} different states and information bounds take at most {MOST_STATES}; "
-            "take the quotient first or ask for fewer hypotheses"
-        )
+    states = list_few_reachable(task, MOST_STATES, "information bounds take")
     successor, law = successors_within(model, states), model.behaviour[states]
     label = None if task.state_label is None else task.state_label[states]
     kinds, number = _list_kinds(model.laws, law, task.cost)

@@ -26,7 +26,7 @@ from typing import final
 
 import numpy as np
 
-from ascertain.bounds.divergence import Interval, required_divergence, round_value
+from ascertain.bounds.divergence import required_divergence, round_value
 from ascertain.bounds.encounters import REVEALING, WORD, Encounters, find_encounters
 from ascertain.errors import TaskError
 from ascertain.task.question import AbstractQuestion
@@ -48,15 +48,13 @@ class PairwiseBound:
 
     value: Fraction | None
     """Rounded down; None when infinite."""
-    vacuous: bool
+    vacuous: bool = False
     """Whether 2 alpha + beta >= 1, so that nothing is asked."""
-    required: Interval | None
-    """d(1 - alpha - beta || alpha); None when infinite or vacuous."""
-    pair: tuple[int, int] | None
+    pair: tuple[int, int] | None = None
     """The truth h and the rival g that attain it, in this direction; None where no pair bounds anything."""
-    place: tuple[State, State, Action] | None
+    place: tuple[State, State, Action] | None = None
     """Where the rate is best: the states that h and g are then in, and the action. None where they never differ."""
-    rate: Fraction | None
+    rate: Fraction | None = None
     """KL for each unit of cost there, rounded up; None where there is no such place or the rate is infinite."""
 
 
@@ -66,7 +64,7 @@ def bound_by_information(
     """The best pairwise bound over both directions of every pair; the risks are the task's unless given."""
     alpha, beta = check_risks(task, alpha, beta)
     if 2 * alpha + beta >= 1:
-        return PairwiseBound(Fraction(0), True, None, None, None, None)
+        return PairwiseBound(Fraction(0), vacuous=True)
     met = encounters or find_encounters(task)
     required = required_divergence(alpha, beta)
     order, values = best_rates(met)
@@ -75,14 +73,13 @@ def bound_by_information(
     at[task.label[:, None] == task.label[None, :]] = len(values)
     h, g = (int(i) for i in np.unravel_index(int(at.argmin()), at.shape))
     rank = int(at[h, g])
-    if rank == len(values):
-        return PairwiseBound(Fraction(0), False, required, None, None, None)
-    rate, place = values[rank], _find_place(met, (h, g), values[rank])
+    rate = values[rank] if rank < len(values) else None
     if rate is None:
-        return PairwiseBound(Fraction(0), False, required, None, None, None)
+        return PairwiseBound(Fraction(0))
+    place = _find_place(met, (h, g), rate)
     if rate == 0 or required is None:
-        return PairwiseBound(None, False, required, (h, g), place, None if place is None else rate)
-    return PairwiseBound(round_value(required.low / rate), False, required, (h, g), place, rate)
+        return PairwiseBound(None, False, (h, g), place, None if place is None else rate)
+    return PairwiseBound(round_value(required.low / rate), False, (h, g), place, rate)
 
 
 def check_risks(task: AbstractQuestion, alpha: Fraction | None, beta: Fraction | None) -> tuple[Fraction, Fraction]:
@@ -110,7 +107,7 @@ def best_rates(met: Encounters) -> tuple[IntArray, list[Fraction | None]]:
     return order, values
 
 
-def _find_place(met: Encounters, pair: tuple[int, int], rate: Fraction | None) -> tuple[State, State, Action] | None:
+def _find_place(met: Encounters, pair: tuple[int, int], rate: Fraction) -> tuple[State, State, Action] | None:
     """The first reachable encounter, in the order of breadth, that has this rate."""
     start = (int(met.element[pair[0]]), int(met.element[pair[1]]))
     seen, queue = {start}, [start]

@@ -12,9 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from ascertain.errors import LimitError
 from ascertain.kernels.quotients.pairs import INFINITE
-from ascertain.quotients.separation import PairDistances, list_reachable, measure_task
+from ascertain.quotients.separation import PairDistances, list_few_reachable, measure_task
 from ascertain.task.task import Task
 from ascertain.types import Action, IntArray, LongArray
 
@@ -40,13 +39,7 @@ def bound_by_pairs(task: Task, *, distances: PairDistances | None = None) -> Pai
     `distances` are those of `measure_task(task)`, where they are known already.
     """
     if distances is None:
-        states = list_reachable(task.model, task.state)
-        if len(states) > MOST_STATES:
-            raise LimitError(
-                f"hypotheses can become {len(states)} different states and the pair bound takes at most {MOST_STATES}; "
-                "take the quotient first or ask for fewer hypotheses"
-            )
-        distances = measure_task(task, states)
+        distances = measure_task(task, list_few_reachable(task, MOST_STATES, "the pair bound takes"))
     element = np.searchsorted(distances.states, task.state).astype(np.int64)
     pair, worst = _hardest(element, task.label, distances)
     if pair is None:

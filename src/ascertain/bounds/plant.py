@@ -34,7 +34,7 @@ import numpy as np
 from ascertain.bounds.encounters import find_encounters
 from ascertain.bounds.information import check_risks, rank_rivals
 from ascertain.bounds.joint import build_joint
-from ascertain.bounds.program import ProgramBound, bound_by_program, count_actions
+from ascertain.bounds.program import MAX_NODES, ProgramBound, bound_by_program, count_actions
 from ascertain.bounds.proof import prove
 from ascertain.bounds.split import solve_split
 from ascertain.errors import LimitError, TaskError
@@ -79,7 +79,6 @@ def bound_plant(
     beta: Fraction | None = None,
     *,
     states: tuple[State, ...] | None = None,
-    max_nodes: int = 300,
     max_rivals: int = 24,
     time_limit: float | None = None,
 ) -> ProgramBound:
@@ -91,10 +90,10 @@ def bound_plant(
     """
     alpha, beta = check_risks(question, alpha, beta)
     if is_translation_invariant(question) and alpha > 0 and 2 * alpha + beta < 1:
-        return _bound_by_symmetry(question, alpha, beta, states, max_nodes, max_rivals, time_limit)
+        return _bound_by_symmetry(question, alpha, beta, states, max_rivals, time_limit)
     family = states or _default_family(question)
     task = restrict_plant_task(question, family)
-    return bound_by_program(task, alpha, beta, max_nodes=max_nodes, max_rivals=max_rivals, time_limit=time_limit)
+    return bound_by_program(task, alpha, beta, max_rivals=max_rivals, time_limit=time_limit)
 
 
 def _default_family(question: PlantTask) -> tuple[State, ...]:
@@ -110,7 +109,6 @@ def _bound_by_symmetry(
     alpha: Fraction,
     beta: Fraction,
     differences: tuple[State, ...] | None,
-    max_nodes: int,
     max_rivals: int,
     time_limit: float | None,
 ) -> ProgramBound:
@@ -122,7 +120,7 @@ def _bound_by_symmetry(
     rivals = rank_rivals(met, max_rivals)[0]
     if not rivals:
         return ProgramBound(Fraction(0))
-    graph = build_joint(met, 0, rivals, max_nodes)
+    graph = build_joint(met, 0, rivals, MAX_NODES)
     found = solve_split((graph,), alpha, beta, transitive=True, time_limit=time_limit)
     if found is None:
         return ProgramBound(Fraction(0), cut=True)

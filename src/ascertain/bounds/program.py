@@ -31,6 +31,8 @@ from ascertain.types import FloatArray
 
 MOST_UNKNOWNS = 400_000
 """The largest program with shared alpha that is attempted: the solver's time grows much faster than its size."""
+MAX_NODES = 300
+"""Nodes of a joint graph, unless it is said how many: as many as two-sided bounds take."""
 EARLY_CUT = 60
 """Nodes of a graph that has to be cut: the free node begins close to the start then, and more nodes gain little."""
 MOST_TOGETHER = 6
@@ -66,23 +68,22 @@ def bound_by_program(
     alpha: Fraction | None = None,
     beta: Fraction | None = None,
     *,
-    max_nodes: int = 300,
+    max_nodes: int = MAX_NODES,
     max_rivals: int = 24,
     hypotheses: Sequence[int] | None = None,
     time_limit: float | None = None,
-    encounters: Encounters | None = None,
     pairwise: PairwiseBound | None = None,
 ) -> ProgramBound:
     """The best program bound over these truths (all, unless given); the risks are the task's unless given.
 
-    `encounters` and `pairwise` are those of the same task at the same risks, where they are known already.
+    `pairwise` is that of the same task at the same risks, where it is known already.
     """
     alpha, beta = check_risks(task, alpha, beta)
     if max_nodes < 1 or max_rivals < 1:
         raise TaskError("a program needs at least one node and one rival")
     if 2 * alpha + beta >= 1:
         return ProgramBound(Fraction(0), vacuous=True)
-    met = encounters or find_encounters(task)
+    met = find_encounters(task)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     pairwise = pairwise or bound_by_information(task, alpha, beta, encounters=met)
     if pairwise.value is None and alpha == 0 and pairwise.pair is not None and pairwise.rate:

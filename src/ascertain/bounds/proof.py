@@ -252,7 +252,8 @@ def coupled_values(graph: JointGraph, r: int, z: Fraction, x: list[Fraction]) ->
         part = graph.variation(r, e)
         if part is not None:
             leaving[s].append((z * part - x[e], 1 - part, t))
-    choice: list[Move | None] = [None] * len(leaving)
+    # Where no edge is chosen the flow ends, which is worth what the free node is.
+    choice: list[Move] = [(Fraction(0), Fraction(0), len(leaving))] * len(leaving)
     value = [Fraction(0)] * (len(leaving) + 1)
     while True:
         changed = False
@@ -266,38 +267,30 @@ def coupled_values(graph: JointGraph, r: int, z: Fraction, x: list[Fraction]) ->
         value = _walk_choices(choice)
 
 
-def _walk_choices(choice: list[Move | None]) -> list[Fraction]:
-    """The values of a choice of one edge in each node (or none): each node has one successor, perhaps on a cycle."""
-    value: list[Fraction | None] = [Fraction(0) if move is None else None for move in choice]
-    value.append(Fraction(0))
+def _walk_choices(choice: list[Move]) -> list[Fraction]:
+    """The values of a choice of one edge in each node: each node has one successor, perhaps on a cycle."""
+    value = {len(choice): Fraction(0)}
     for first in range(len(choice)):
         # Follow the choice to a node of known value, or round a cycle; then value the path backwards.
         path: list[int] = []
         s = first
-        while value[s] is None and s not in path:
+        while s not in value and s not in path:
             path.append(s)
-            move = choice[s]
-            assert move is not None
-            s = move[2]
-        if value[s] is None:
-            value[s] = _value_cycle(choice, path[path.index(s) :])
+            s = choice[s][2]
+        if s not in value:
+            value[s] = _value_cycle([choice[node] for node in path[path.index(s) :]])
         for node in reversed(path):
-            move = choice[node]
-            if value[node] is None and move is not None:
-                after = value[move[2]]
-                assert after is not None
-                value[node] = move[0] + move[1] * after
-    return [v if v is not None else Fraction(0) for v in value]
+            reward, stays, after = choice[node]
+            value.setdefault(node, reward + stays * value[after])
+    return [value[s] for s in range(len(value))]
 
 
-def _value_cycle(choice: list[Move | None], cycle: list[int]) -> Fraction:
+def _value_cycle(moves: list[Move]) -> Fraction:
     """The value of the first node of a cycle: reward + stays * itself; on a cycle that keeps everything it is 0."""
     reward, stays = Fraction(0), Fraction(1)
-    for node in cycle:
-        move = choice[node]
-        assert move is not None
-        reward += stays * move[0]
-        stays *= move[1]
+    for gain, part, _ in moves:
+        reward += stays * gain
+        stays *= part
     return Fraction(0) if stays == 1 else reward / (1 - stays)
 
 

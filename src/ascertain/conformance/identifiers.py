@@ -11,11 +11,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import TypeAlias, final
 
 from ascertain.conformance.specification import Word
 from ascertain.interruption import look_up
-from ascertain.types import Reading
 
 MAX_BEHAVIOURS = 20_000
 """Words that are looked at, up to those that split and lead alike: a second or two, and far beyond the longest
@@ -26,19 +25,8 @@ TIES = 4
 """Equally good words kept for one state: other states may use one of them too, and then it is observed only once."""
 
 
-class Splittable(Protocol):
-    """What has states to split: a minimal complete machine, as a specification is one."""
-
-    @property
-    def num_states(self) -> int: ...
-    @property
-    def num_actions(self) -> int: ...
-    @property
-    def successor(self) -> Sequence[Sequence[int]]: ...
-    @property
-    def output(self) -> Sequence[Sequence[Reading]]: ...
-    @property
-    def weight(self) -> Sequence[int]: ...
+Table: TypeAlias = Sequence[Sequence[int]]
+"""A number for each state and action."""
 
 
 @final
@@ -52,20 +40,26 @@ class Splitter:
     """`separated[s]` is the set of states that it tells from s."""
 
 
-def find_splitters(spec: Splittable, *, max_behaviours: int = MAX_BEHAVIOURS) -> list[Splitter]:
-    """Words that split the states, the cheapest first; together they tell apart every two states."""
-    everything = (1 << spec.num_states) - 1
-    start = ((0,) * spec.num_states, tuple(range(spec.num_states)))
+def find_splitters(
+    successor: Table, output: Table, weight: Sequence[int], *, max_behaviours: int = MAX_BEHAVIOURS
+) -> list[Splitter]:
+    """Words that split the states of a minimal complete machine, the cheapest first; they tell apart every two states.
+
+    `weight` are the costs of its actions.
+    """
+    num_states = len(successor)
+    everything = (1 << num_states) - 1
+    start = ((0,) * num_states, tuple(range(num_states)))
     heap: list[tuple[int, int, Word]] = [(0, 0, ())]
     images: dict[Word, tuple[tuple[int, ...], tuple[int, ...]]] = {(): start}
     seen, found = {start}, list[Splitter]()
-    missing: dict[int, int] = {s: everything & ~(1 << s) for s in range(spec.num_states)}
+    missing: dict[int, int] = {s: everything & ~(1 << s) for s in range(num_states)}
     while heap and (len(seen) < max_behaviours or any(missing.values())):
         look_up()
-        weight, length, word = heapq.heappop(heap)
+        so_far, length, word = heapq.heappop(heap)
         part, image = images.pop(word)
-        for i in range(spec.num_actions):
-            behaviour = _extend(spec, part, image, i)
+        for i, price in enumerate(weight):
+            behaviour = _extend(successor, output, part, image, i)
             if behaviour in seen:
                 continue
             seen.add(behaviour)
@@ -73,21 +67,21 @@ def find_splitters(spec: Splittable, *, max_behaviours: int = MAX_BEHAVIOURS) ->
             if behaviour[0] != part:
                 members = _members(behaviour[0])
                 separated = tuple(everything & ~members[p] for p in behaviour[0])
-                found.append(Splitter(longer, weight + spec.weight[i], separated))
+                found.append(Splitter(longer, so_far + price, separated))
                 missing = {s: left & ~separated[s] for s, left in missing.items()}
             if _can_split(*behaviour):
                 images[longer] = behaviour
-                heapq.heappush(heap, (weight + spec.weight[i], length + 1, longer))
+                heapq.heappush(heap, (so_far + price, length + 1, longer))
     return sorted(found, key=lambda x: (x.weight, len(x.word), x.word))
 
 
 def _extend(
-    spec: Splittable, part: tuple[int, ...], image: tuple[int, ...], action: int
+    successor: Table, output: Table, part: tuple[int, ...], image: tuple[int, ...], action: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Parts (numbered by first appearance) and images after one more action."""
     number: dict[tuple[int, int], int] = {}
-    parts = tuple(number.setdefault((p, spec.output[t][action]), len(number)) for p, t in zip(part, image, strict=True))
-    return parts, tuple(spec.successor[t][action] for t in image)
+    parts = tuple(number.setdefault((p, output[t][action]), len(number)) for p, t in zip(part, image, strict=True))
+    return parts, tuple(successor[t][action] for t in image)
 
 
 def _members(part: tuple[int, ...]) -> dict[int, int]:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, final
 
+import numpy as np
+
 from ascertain.errors import ModelError
 from ascertain.model.tables import AbstractMachine
 from ascertain.quotients.refinement import refine
@@ -99,16 +101,13 @@ def specify(
     prices = cost or {}
     reached = reach(machine, [start], actions)
     classes = refine(machine.on_actions(list(actions))).block
+    block = np.full_like(classes, UNDEFINED)
     number: dict[int, int] = {}
+    rows: list[State] = []
     for z in reached:
-        number.setdefault(int(classes[z]), len(number))
-    block = classes.copy()
-    block.fill(UNDEFINED)
-    first: dict[int, State] = {}
-    for z in reached:
-        block[z] = number[int(classes[z])]
-        first.setdefault(int(block[z]), z)
-    rows = [first[s] for s in range(len(number))]
+        block[z] = number.setdefault(int(classes[z]), len(rows))
+        if block[z] == len(rows):
+            rows.append(z)
     return Specification(
         model=machine,
         start=start,

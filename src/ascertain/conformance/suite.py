@@ -74,14 +74,9 @@ def plan_suite(spec: Specification, extra: int = 0, *, observed: Iterable[Word] 
     observed = tuple(observed)
     check_size(spec.num_states, spec.num_actions, extra)
     planner = _Planner(spec, extra, observed)
-    best: tuple[int, tuple[Word, ...]] | None = None
-    for _ in range(PASSES):
-        words = planner.plan()
-        weight = sum(spec.weigh(word) + spec.reset_weight for word in words)
-        if best is None or weight < best[0]:
-            best = (weight, words)
-    assert best is not None
-    return Suite(spec=spec, words=best[1], floor=planner.floor, extra=extra)
+    plans = (planner.plan() for _ in range(PASSES))
+    words = min(plans, key=lambda words: sum(spec.weigh(word) + spec.reset_weight for word in words))
+    return Suite(spec=spec, words=words, floor=planner.floor, extra=extra)
 
 
 class _Planner:
@@ -98,7 +93,7 @@ class _Planner:
             s = spec.after(0, word)
             self.count[s] += 1
             self.depth[s] += spec.weigh(word)
-        splitters = find_splitters(spec)
+        splitters = find_splitters(spec.successor, spec.output, spec.weight)
         self.splitters = splitters
         self.useful = [useful_splitters(splitters, s) for s in range(spec.num_states)]
         self.after_inner: list[set[Word]] = [set() for _ in range(spec.num_states)]
@@ -123,7 +118,6 @@ class _Planner:
         return Fraction(weight) * spec.reset_cost / spec.reset_weight if all_exact else None
 
     def plan(self) -> tuple[Word, ...]:
-        """The words of one suite."""
         spec, tree = self.spec, ObservationTree(self.spec)
         for word in self.observed:
             tree.insert(word)
@@ -167,11 +161,11 @@ class _Planner:
         spec = self.spec
         keys: dict[Key, int] = {}
         for word in self.frontier:
-            node = tree.place(word)
+            node = tree.insert(word)
             keys[tree.key[node]] = tree.state[node]
         # Words after deep nodes are also words after the nodes above them.
         for word in sorted(self.inner, key=lambda w: (-len(w), w)):
-            node = tree.place(word)
+            node = tree.insert(word)
             t = tree.state[node]
             while unmet := {s for key, s in keys.items() if s != t and not tree.are_apart(tree.key[node], key)}:
                 offers: dict[Word, int] = {}
@@ -187,7 +181,7 @@ class _Planner:
 
     def _part_from_each_other(self, tree: ObservationTree) -> None:
         """Make the nodes of V of different states apart."""
-        nodes = [(word, tree.place(word)) for word in self.inner]
+        nodes = [(word, tree.insert(word)) for word in self.inner]
         for n, (word, node) in enumerate(nodes):
             for other, beside in nodes[:n]:
                 s, t = tree.state[node], tree.state[beside]

@@ -57,7 +57,7 @@ class ObservationTree:
         return self._numbers[name]
 
     def insert(self, word: Word, start: int = 0) -> int:
-        """Add a word, observed after a node; returns the node that it leads to."""
+        """Add a word, observed after a node, if it is not there; returns the node that it leads to."""
         node, fresh = start, False
         for i in word:
             child = self.children[node].get(i)
@@ -78,12 +78,6 @@ class ObservationTree:
         while node:
             node = self._parent[node]
             self.key[node] = self._find_key(node)
-
-    def place(self, word: Word) -> int:
-        """The node of a word that was observed."""
-        node = self.find(word)
-        assert node is not None, "the word was inserted"
-        return node
 
     def find(self, word: Word) -> int | None:
         """The node that a word leads to, if it was observed."""
@@ -118,7 +112,6 @@ class ObservationTree:
         return False
 
     def state_of(self, key: Key) -> int:
-        """The state of the nodes with this key."""
         return self._parts[key][0]
 
     def words(self) -> Iterator[Word]:

@@ -69,7 +69,8 @@ class Census:
         counted = step.reading is not None
         if case.slices is not None and case.planes is not None:
             if self.num_readings >> case.planes.shape[1]:
-                case.planes = _add_plane(case.planes)
+                # Room for counts of twice the size.
+                case.planes = np.concatenate([case.planes, np.zeros_like(case.planes[:, :1])], axis=1)
             many = self._count(case.slices, case.planes, self._encode([step], ()), None, counted)
         elif counted:
             many = np.zeros(self.num_readings + 1, dtype=np.int64)
@@ -145,12 +146,6 @@ class Census:
 
     def _encode(self, history: Sequence[Step], ran: tuple[bool, ...]) -> Steps:
         return Steps(self._plant.circuit, *encode_steps(history, ran), np.zeros(0, dtype=np.int64))
-
-
-def _add_plane(planes: WordArray) -> WordArray:
-    """Room for counts of twice the size."""
-    tiles, _, width = planes.shape
-    return np.concatenate([planes, np.zeros((tiles, 1, width), dtype=np.uint64)], axis=1)
 
 
 def encode_steps(history: Sequence[Step], ran: tuple[bool, ...]) -> tuple[IntArray, IntArray]:

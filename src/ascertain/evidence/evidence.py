@@ -372,15 +372,9 @@ def least_beaten_count(terms: Sequence[tuple[int, int]], scale: int, flip: Fract
     p, m = flip.numerator, flip.denominator - flip.numerator
     total = sum(share * p ** (k - low) * m ** (high - k) for share, k in terms)
     left, right = alpha.denominator * scale * m ** (high - low), alpha.numerator * total
-    j = max(0, math.floor((_log(left) - _log(right)) / math.log(m / p)))
+    j = max(0, math.floor((math.log(left) - math.log(right)) / math.log(m / p)))
     while j > 0 and left * p ** (j - 1) <= right * m ** (j - 1):
         j -= 1
     while left * p**j > right * m**j:
         j += 1
     return low + j
-
-
-def _log(number: int) -> float:
-    """The logarithm of an integer of any size."""
-    shift = max(0, number.bit_length() - 64)
-    return math.log(number >> shift) + shift * math.log(2)

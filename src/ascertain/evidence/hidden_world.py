@@ -58,8 +58,6 @@ class HiddenWorld(AbstractWorld):
         evidence = BeliefEvidence(self.table, beliefs, bank, alpha, doubts)
         super().__init__(model, evidence, labels)
         self.beliefs = tuple(beliefs)
-        self._num_possible: dict[Action, int] = {}
-        """How many readings an action can give."""
         self._restart()
 
     def _restart(self) -> None:
@@ -88,9 +86,7 @@ class HiddenWorld(AbstractWorld):
         tally = self._tallies[key] if step.certain else self._tallies[key].copy()
         if step.reading is not None:
             chance = Fraction(case.likelihood, before[key] * self.table.scale[step.action])
-            if step.action not in self._num_possible:
-                self._num_possible[step.action] = len(self.model.possible_readings(step.action))
-            tally.add(1 / (chance * self._num_possible[step.action]))
+            tally.add(1 / (chance * len(self.model.possible_readings(step.action))))
         return tally
 
     def misfits(self, gamma: Fraction) -> bool:

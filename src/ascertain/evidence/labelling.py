@@ -36,7 +36,6 @@ class Labelling:
     about: Subject = "start"
 
     def code_of(self, state: State) -> int:
-        """The code of one state."""
         return int(self.code(np.array([state], dtype=np.uint64))[0])
 
 

@@ -142,7 +142,6 @@ class LawEvidence(AbstractStateEvidence):
         self._risk = log_bounds(1 / self.alpha) if self.alpha else (NEVER, NEVER)
         self._history: list[Step] = []
         self._num_readings = 0
-        self._num_possible: dict[Action, int] = {}
         self._witness: _Witness | None = None
         self._weigh()
 
@@ -253,9 +252,7 @@ class LawEvidence(AbstractStateEvidence):
 
     def _possible(self, action: Action) -> int:
         """How many readings the action can give."""
-        if action not in self._num_possible:
-            self._num_possible[action] = len(self.model.possible_readings(action))
-        return self._num_possible[action]
+        return len(self.model.possible_readings(action))
 
     def _sizes(self) -> list[int]:
         return sorted({self._possible(step.action) for step in self._history if step.reading is not None} or {1})

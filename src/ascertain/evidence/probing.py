@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import singledispatch
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 
@@ -35,10 +35,14 @@ from ascertain.kernels.evidence.probing import Rivals, step_flips, weigh_flips, 
 from ascertain.model.abstract import AbstractDeterministic, AbstractModel
 from ascertain.model.boolean import BooleanPlant
 from ascertain.model.tables import AbstractMachine
-from ascertain.types import UNDEFINED, Action, BoolArray, FloatArray, IntArray, LongArray, State
+from ascertain.types import UNDEFINED, Action, BoolArray, FloatArray, IntArray, LongArray, Reading, State
 
 _LEAST = 1e-300
 """Stands for no weight at all, so that its logarithm is a number; less than every weight that matters."""
+MAX_PAIRS = 20_000
+"""Pairs of states that are looked at for one word, some ten milliseconds an action; then the rule goes on."""
+Pair: TypeAlias = tuple[State, State]
+"""Two states that are to be told apart."""
 _SPLITS = 1e-12
 """A word that gains less than this splits nothing: sums of 512 weights are rounded by some 1e-13 of their total."""
 
@@ -155,7 +159,7 @@ class Separating(AbstractRule):
         if search.gain > _SPLITS:
             return actions[search.word[0]]
         # No word within reach splits anything: go where the reference and its strongest rival differ.
-        word = shortest_splitting_word(self.model, actions, reference, strongest_of(rivals))
+        word = shortest_splitting_word(self.model, [(reference, strongest_of(rivals))], actions, actions)
         return word[0] if word and world.is_allowed(word[0]) else next_allowed(world, actions)
 
 
@@ -258,20 +262,32 @@ def affinities(levels: LawLevels) -> FloatArray:
 
 
 def shortest_splitting_word(
-    model: AbstractDeterministic, actions: Sequence[Action], one: State, other: State, limit: int = 20_000
+    model: AbstractDeterministic,
+    pairs: Sequence[Pair],
+    first: Sequence[Action],
+    later: Sequence[Action],
+    *,
+    silence: Reading | None = None,
+    seen: set[Pair] | None = None,
 ) -> tuple[Action, ...]:
-    """A shortest word after which two states read differently in law; empty when `limit` pairs show none."""
-    seen = {(one, other)}
-    queue: deque[tuple[State, State, tuple[Action, ...]]] = deque([(one, other, ())])
-    while queue and len(seen) <= limit:
-        z, n, word = queue.popleft()
-        for a in actions:
-            pair = model.next_state(z, a), model.next_state(n, a)
-            if UNDEFINED in pair:
+    """A shortest word after which one of the pairs reads differently in law; empty when MAX_PAIRS pairs show none.
+
+    It begins with one of `first` and goes on with any of `later`. Where there is a `silence` the first state of the
+    pair must not keep it. Pairs in `seen` led nowhere before, and are not looked at again.
+    """
+    seen = set() if seen is None else seen
+    queue: deque[tuple[Pair, tuple[Action, ...]]] = deque((pair, ()) for pair in pairs if pair not in seen)
+    seen.update(pairs)
+    while queue and len(seen) <= MAX_PAIRS:
+        (z, n), word = queue.popleft()
+        for a in later if word else first:
+            after = model.next_state(z, a), model.next_state(n, a)
+            if UNDEFINED in after:
                 continue
-            if model.reading_law(z, a) != model.reading_law(n, a):
+            law = model.reading_law(z, a)
+            if silence not in law and law != model.reading_law(n, a):
                 return (*word, a)
-            if pair not in seen and pair[0] != pair[1]:
-                seen.add(pair)
-                queue.append((*pair, (*word, a)))
+            if after not in seen and after[0] != after[1]:
+                seen.add(after)
+                queue.append((after, (*word, a)))
     return ()

@@ -62,8 +62,6 @@ class AbstractTrigger(ABC, Generic[NominalT]):
         self.doubts = doubts or Doubts()
         self._cases = [_Case(nominal, Tally(self.mixture))]
         self._num_doubts = 0
-        self._support: dict[Action, int] = {}
-        """How many readings each action can give."""
 
     @abstractmethod
     def _predict(self, nominal: NominalT, action: Action, reading: Reading) -> Fraction:
@@ -82,13 +80,11 @@ class AbstractTrigger(ABC, Generic[NominalT]):
             case.nominal = self._follow(case.nominal, action, reading)
 
     def _score(self, case: _Case[NominalT], action: Action, reading: Reading) -> None:
-        if action not in self._support:
-            self._support[action] = len(self.model.possible_readings(action))
         likelihood = self._predict(case.nominal, action, reading)
         if likelihood == 0:
             case.impossible = True
         else:
-            case.tally.add(1 / (likelihood * self._support[action]))
+            case.tally.add(1 / (likelihood * len(self.model.possible_readings(action))))
 
     def doubt(self, action: Action) -> None:
         """One more action, of which it is not known whether it ran. Past the limit of doubts nothing is scored."""

@@ -18,9 +18,9 @@ from ascertain.live.deadline import NO_DEADLINE, STOPPED, Deadline
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
 from ascertain.live.recovery import find_reset, why_not
-from ascertain.observer.abstract import AbstractObserver
 from ascertain.observer.banks import MakeBank
 from ascertain.observer.controlled import ControllerSettings, start_controlled
+from ascertain.observer.kinds import AnyObserver
 from ascertain.observer.probing import PROBING
 from ascertain.observer.records import Cause, Record, commitment_record, verdict_record
 from ascertain.observer.settings import ObserverSettings
@@ -38,7 +38,7 @@ FROM_OUTSIDE: tuple[Cause, ...] = ("plant", "person", "deadline")
 class Resumed:
     """Where a run stands: the observer, the action in doubt, if any, and how many changes of stage are recorded."""
 
-    observer: AbstractObserver
+    observer: AnyObserver
     pending: Action | None = None
     recorded_events: int = 0
     cause: Cause | None = "observer"
@@ -111,7 +111,7 @@ def begin_controlled(
 
 def _begin(
     recorder: Journal | Notebook,
-    start: Callable[[], AbstractObserver],
+    start: Callable[[], AnyObserver],
     commitment: Mapping[str, Any],
     resume: bool,
     deadline: Deadline,
@@ -136,7 +136,7 @@ def _begin(
     return resumed
 
 
-def resume_observer(journal: Journal, observer: AbstractObserver, commitment: Mapping[str, Any]) -> Resumed:
+def resume_observer(journal: Journal, observer: AnyObserver, commitment: Mapping[str, Any]) -> Resumed:
     """Tell a fresh observer what the journal knows; a journal of another problem is refused.
 
     A journal that was broken off before its first record knows nothing: it is still to be begun. Where one was broken
@@ -147,7 +147,7 @@ def resume_observer(journal: Journal, observer: AbstractObserver, commitment: Ma
 
 def _replay(
     journal: Journal,
-    observer: AbstractObserver,
+    observer: AnyObserver,
     commitment: Mapping[str, Any],
     deadline: Deadline,
     after_fault: bool = False,
@@ -213,7 +213,7 @@ def _check_commitment(journal: Journal, first: Record, commitment: Mapping[str, 
 @dataclass
 class _Replay:
     journal: Journal
-    observer: AbstractObserver
+    observer: AnyObserver
     pending: Action | None = None
     num_events: int = 0
     cause: Cause | None = "observer"
@@ -222,7 +222,7 @@ class _Replay:
     ended: bool = False
     """Whether the record of the verdict has been met."""
     plant: Record | None = None
-    reached: AbstractObserver | None = None
+    reached: AnyObserver | None = None
     """As far as is known for certain, where the run stood before the plant failed."""
     recovering: bool = False
     """Whether the plant has failed, and the reset that the run goes on with is not known to have run."""

@@ -17,17 +17,17 @@ from ascertain.interruption import OutOfTime
 from ascertain.live.deadline import NO_DEADLINE, Deadline
 from ascertain.live.faults import ActionOutcome, FaultPolicy, Heard, ask_plant
 from ascertain.live.recorder import AbstractRecorder, Notebook
-from ascertain.observer.abstract import AbstractObserver
+from ascertain.observer.kinds import AnyObserver
 from ascertain.observer.records import Cause
 from ascertain.observer.staged import Act, Advice
 from ascertain.plant.abstract import AbstractPlant, as_plant
 from ascertain.policy.verdict import Abstained, Verdict
 from ascertain.types import Action, Plant, Reading
 
-Watch: TypeAlias = Callable[[AbstractObserver, Heard | None], None]
+Watch: TypeAlias = Callable[[AnyObserver, Heard | None], None]
 """Is shown the observer at the beginning and after each step, with what was heard."""
 
-Propose: TypeAlias = Callable[[AbstractObserver, Action], bool]
+Propose: TypeAlias = Callable[[AnyObserver, Action], bool]
 """Is shown the observer and the action that it wants, and says whether that may be sent."""
 
 
@@ -38,7 +38,7 @@ class Run(Shown):
 
     verdict: Verdict | None
     """None after a dry run that did not end at once."""
-    observer: AbstractObserver
+    observer: AnyObserver
     faults: tuple[PlantFault, ...] = ()
     """All that were met, those that a retry mended included."""
     met: tuple[tuple[int, ActionOutcome], ...] = ()
@@ -70,7 +70,7 @@ class Run(Shown):
 
 @dataclass
 class _Session:
-    observer: AbstractObserver
+    observer: AnyObserver
     plant: AbstractPlant
     policy: FaultPolicy
     recorder: AbstractRecorder
@@ -174,7 +174,7 @@ class _Session:
 
 
 def run_session(
-    observer: AbstractObserver,
+    observer: AnyObserver,
     plant: Plant,
     *,
     recorder: AbstractRecorder | None = None,
@@ -236,7 +236,7 @@ def _settle_pending(session: _Session, action: Action) -> None:
         session.tell(action, Heard("failure" if session.policy.strict else "doubt", None, (fault,)))
 
 
-def resume_plant(plant: AbstractPlant, observer: AbstractObserver, steps_before: int = 0) -> None:
+def resume_plant(plant: AbstractPlant, observer: AnyObserver, steps_before: int = 0) -> None:
     """Tell a plant what was sent to it before, as the observer knows it, after so many steps."""
     steps: Sequence[Step] = observer.transcript[steps_before:]
     names = [observer.settings.model.actions[step.action] for step in steps]

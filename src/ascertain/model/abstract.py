@@ -122,9 +122,15 @@ class AbstractModel(Shown, ABC):
     def reach(self, states: Iterable[State], action: Action, reading: Reading | None = None) -> Iterable[State]:
         """The states that the action, which all of these allow, may lead to while this is read; None: whatever is."""
 
-    @abstractmethod
     def possible_readings(self, action: Action) -> tuple[Reading, ...]:
-        """What the action gives in some state, with whatever probability, ascending."""
+        """What the action gives in some state, with whatever probability, ascending; looked through once."""
+        known: dict[Action, tuple[Reading, ...]] = vars(self).setdefault("_possible", {})
+        if action not in known:
+            known[action] = self._find_possible(action)
+        return known[action]
+
+    @abstractmethod
+    def _find_possible(self, action: Action) -> tuple[Reading, ...]: ...
 
     @abstractmethod
     def joint_law(self, state: State, action: Action) -> tuple[tuple[State, Reading, Fraction], ...]:

@@ -187,7 +187,7 @@ class BooleanPlant(AbstractDeterministic):
         steps = (self.step(s, action) for s in states)
         return {t for t, tapped in steps if self.flip or reading in (None, tapped)}
 
-    def possible_readings(self, action: Action) -> tuple[Reading, ...]:
+    def _find_possible(self, action: Action) -> tuple[Reading, ...]:
         """Both values, even where the command has set the bit that it reads."""
         del action
         return (0, 1)

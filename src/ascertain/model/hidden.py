@@ -101,7 +101,7 @@ class HiddenModel(AbstractListed):
     def reach(self, states: Iterable[State], action: Action, reading: Reading | None = None) -> set[State]:
         return {t for s in states for t, y, _ in self.joint[s][action] if reading in (None, y)}
 
-    def possible_readings(self, action: Action) -> tuple[Reading, ...]:
+    def _find_possible(self, action: Action) -> tuple[Reading, ...]:
         return tuple(sorted({y for row in self.joint for _, y, _ in row[action]}))
 
     def arrows(self) -> tuple[LongArray, LongArray]:

@@ -127,7 +127,7 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
         """
         return tuple((p, (y,)) for y, p in self.law_at(state, action))
 
-    def possible_readings(self, action: Action) -> tuple[Reading, ...]:
+    def _find_possible(self, action: Action) -> tuple[Reading, ...]:
         used: list[int] = np.unique(self.behaviour[:, action]).tolist()
         return tuple(sorted({y for k in used if k != UNDEFINED for y, _ in self.laws[k]}))
 

@@ -8,6 +8,7 @@ may be computed later; `bank_data` is what determines it, as plain data, for a c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
@@ -111,15 +112,9 @@ class OperationBank:
 
     def with_parts(self, in_parts: bool) -> OperationBank:
         """The same bank, to be compiled anew, in parts or at once."""
-        shells = self.kept if self.kept.number == self._shells else None
-        return OperationBank(
-            self.operation,
-            self._compiler,
-            shells,
-            weighting=self._weighting,
-            against=self._against,
-            in_parts=in_parts,
-        )
+        other = copy(self)
+        other._in_parts, other._compiled, other.report = in_parts, {}, None
+        return other
 
     def __call__(self) -> Bank:
         if self._in_parts:

@@ -95,7 +95,7 @@ def prefer_non_merging(world: AbstractWorld, allowed: tuple[Action, ...]) -> tup
     kept = tuple(a for a in allowed if not merges(model, a, current, codes))
     if len(kept) in {0, len(allowed)}:
         return allowed
-    return kept if shortest_splitting_word(model, kept, leader, strongest_of(rivals)) else allowed
+    return kept if shortest_splitting_word(model, [(leader, strongest_of(rivals))], kept, kept) else allowed
 
 
 def merges(model: AbstractDeterministic, action: Action, current: WordArray, codes: WordArray) -> bool:

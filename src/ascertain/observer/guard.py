@@ -58,7 +58,6 @@ class Guard:
             self._reach = Reach(self._model, question.states_of(states), question.scores_all_readings)
 
     def note(self, step: Step) -> None:
-        """A step was done."""
         self._used[step.action] += 1
         self._forget()
         if self._reach is not None:

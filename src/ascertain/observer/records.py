@@ -8,17 +8,16 @@ order without another head. `docs/certificate-format.md` says what each record h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from fractions import Fraction
 from functools import reduce
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
 from ascertain.model.abstract import AbstractModel
-from ascertain.observer.abstract import AbstractSettings
+from ascertain.observer.kinds import AnySettings
 from ascertain.observer.settings import ObserverSettings
-from ascertain.observer.stages import Event, scaled_bank
+from ascertain.observer.stages import Event, mixture_bank
 from ascertain.policy.verdict import Certified, NoneOfThese, Verdict
-from ascertain.task.bank import Bank, EvenBank, listed_bank, reuse_bank
+from ascertain.task.bank import Bank, EvenBank
 from ascertain.task.canonical import canonical_bytes, task_hash
 from ascertain.version import __version__
 
@@ -48,7 +47,7 @@ def hash_records(records: Iterable[Mapping[str, Any]]) -> str:
     return reduce(hash_record, records, START)
 
 
-def commitment_record(settings: AbstractSettings, make_bank: Callable[[], Bank | EvenBank] | None = None) -> Record:
+def commitment_record(settings: AnySettings, make_bank: Callable[[], Bank | EvenBank] | None = None) -> Record:
     """What is fixed before the first fresh reading; together they determine the bank, which need not exist yet.
 
     A callable that compiles a bank says with `bank_data()` what determines it: the operation by its hash, the compiler
@@ -127,8 +126,4 @@ def bank_hash(bank: Bank | EvenBank) -> str:
 
 def scored_bank(settings: ObserverSettings, compiled: Bank | EvenBank) -> Bank | EvenBank:
     """The bank that a fallback scores: what was compiled; of a mixture with the nominal, that."""
-    if not settings.mixes:
-        return compiled
-    assert settings.nominal is not None
-    share, listed = settings.nominal_share, listed_bank(compiled)
-    return reuse_bank(settings.nominal, share, Fraction(1), lambda: scaled_bank(listed, 1 - share)).completed()
+    return mixture_bank(settings, lambda: compiled).completed() if settings.mixes else compiled

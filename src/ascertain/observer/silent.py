@@ -11,18 +11,14 @@ wrong about a silence. So a plant that can be reset is named, if its readings al
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
 
 from ascertain.evidence.evidence import Step
-from ascertain.model.abstract import AbstractDeterministic
+from ascertain.evidence.probing import MAX_PAIRS, Pair, shortest_splitting_word
 from ascertain.task.question import AbstractQuestion
-from ascertain.types import UNDEFINED, Action, Reading, State
-
-MAX_PAIRS = 20_000
-"""Pairs of states that are looked at before a step, some ten milliseconds an action; then the rule goes on."""
+from ascertain.types import Action, Reading
 
 
 def choose_heard(
@@ -42,41 +38,11 @@ def choose_heard(
         left = np.full(len(start), True) if step.reading is None else shown == step.reading
         start, now, wrong = start[left], after[left].astype(np.uint64), wrong[left]
     labels = [question.true_labels(z, s) for z, s in zip(start.tolist(), now.tolist(), strict=True)]
-    seen = set[tuple[State, State]]()
+    seen = set[Pair]()
     for z in np.argsort(wrong, kind="stable").tolist():
         rivals = {int(s) for s, names in zip(now, labels, strict=True) if names != labels[z]}
-        action = _begin_word(
-            model, silence, [(int(now[z]), g) for g in sorted(rivals)], allowed, question.actions, seen
-        )
-        if action is not None or len(seen) > MAX_PAIRS:
-            return action
-    return None
-
-
-def _begin_word(
-    model: AbstractDeterministic,
-    silence: Reading,
-    pairs: Sequence[tuple[State, State]],
-    allowed: Sequence[Action],
-    later: Sequence[Action],
-    seen: set[tuple[State, State]],
-) -> Action | None:
-    """The first action of a shortest word after which one of a pair is not silent, and the other reads otherwise.
-
-    What was seen for another candidate led nowhere, and need not be looked at again.
-    """
-    queue: deque[tuple[State, State, Action | None]] = deque((*pair, None) for pair in pairs if pair not in seen)
-    seen.update(pairs)
-    while queue and len(seen) <= MAX_PAIRS:
-        z, g, first = queue.popleft()
-        for a in allowed if first is None else later:
-            after = model.next_state(z, a), model.next_state(g, a)
-            if UNDEFINED in after:
-                continue
-            begun, said = a if first is None else first, model.reading_law(z, a)
-            if silence not in said and said != model.reading_law(g, a):
-                return begun
-            if after[0] != after[1] and after not in seen:
-                seen.add(after)
-                queue.append((*after, begun))
+        pairs = [(int(now[z]), g) for g in sorted(rivals)]
+        word = shortest_splitting_word(model, pairs, allowed, question.actions, silence=silence, seen=seen)
+        if word or len(seen) > MAX_PAIRS:
+            return word[0] if word else None
     return None

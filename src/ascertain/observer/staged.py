@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TypeAlias, final
+from typing import NamedTuple, TypeAlias, final
 
 from ascertain.drawing.shown import Listing, Shown
 from ascertain.errors import TaskError
@@ -63,14 +63,11 @@ class View:
     """Whether there is chance in the model; without it a rival is beaten by one reading, and nats say nothing."""
 
 
-@final
-class _Link:
+class _Link(NamedTuple):
     """The last step of a transcript and the one before it: transcripts that grow share all but their last step."""
 
-    __slots__ = ("before", "step")
-
-    def __init__(self, before: _Link | None, step: Step) -> None:
-        self.before, self.step = before, step
+    before: _Link | None
+    step: Step
 
 
 @dataclass

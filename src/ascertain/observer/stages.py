@@ -22,6 +22,7 @@ of alpha: two tests that were both fixed beforehand, whose shares add up to alph
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
@@ -42,7 +43,7 @@ from ascertain.observer.witness import is_none_of_these, write_witness
 from ascertain.policy.verdict import Abstained, Certified, NoneOfThese, Verdict
 from ascertain.task.bank import Bank, EvenBank, listed_bank, nominal_bank, reuse_bank
 from ascertain.task.labels import join_labels
-from ascertain.types import Action, Reading, State
+from ascertain.types import Action, State
 
 StageName: TypeAlias = Literal["nominal", "fallback"]
 """Algorithm 1 of the paper has these two."""
@@ -104,7 +105,6 @@ class Stages:
         self._scored_from = 0
         self._cost = Fraction(0)
         self._num_readings = self._num_lost = 0
-        self._support: dict[Action, tuple[Reading, ...]] = {}
         self._spent_steps = [0, 0, 0]
         self._trigger: AbstractTrigger[Any] | None = None
         try:
@@ -130,10 +130,8 @@ class Stages:
         if settings.mixes:
             self.guard.follow((nominal,))
             self.risk_budget = self.risk_budget.spend(MIXTURE, settings.alpha)
-            share = settings.nominal_share
-            bank = reuse_bank(nominal, share, Fraction(1), lambda: scaled_bank(listed_bank(self._compile()), 1 - share))
-            self._noted = bank
-            return settings.make_world(bank, settings.alpha)
+            self._noted = mixture_bank(settings, self._compile)
+            return settings.make_world(self._noted, settings.alpha)
         self.guard.follow((nominal,) if self._source is None else settings.question.candidates)
         self.risk_budget = self.risk_budget.spend(NOMINAL, settings.alpha_nominal)
         return settings.make_world(nominal_bank(nominal), settings.alpha_nominal)
@@ -144,7 +142,7 @@ class Stages:
         self._num_readings += step.reading is not None
         self._num_lost += step.reading is None and step.certain
         self._cost += self.settings.question.cost[step.action]
-        if step.reading is not None and not self._is_possible(step.action, step.reading):
+        if step.reading is not None and step.reading not in self.settings.model.possible_readings(step.action):
             self.verdict = NoneOfThese(write_witness(self.settings.model, self.steps))
             return
         self.guard.note(step)
@@ -167,11 +165,6 @@ class Stages:
     def explain(self, action: Action) -> str:
         """Why the rule takes this action now."""
         return self._chooser.explain(self.world, action, self.steps)
-
-    def _is_possible(self, action: Action, reading: Reading) -> bool:
-        if action not in self._support:
-            self._support[action] = self.settings.model.possible_readings(action)
-        return reading in self._support[action]
 
     def _settle(self) -> None:
         """Answer, change the stage, abstain or go on, as things stand after a step."""
@@ -355,6 +348,13 @@ class Stages:
 @final
 class BankFailure(AscertainError):
     """The bank could not be compiled in the middle of a run."""
+
+
+def mixture_bank(settings: ObserverSettings, compile_rest: Callable[[], Bank | EvenBank]) -> Bank:
+    """The nominal at its share, and the rest of the weight, once that is compiled."""
+    assert settings.nominal is not None
+    share = settings.nominal_share
+    return reuse_bank(settings.nominal, share, Fraction(1), lambda: scaled_bank(listed_bank(compile_rest()), 1 - share))
 
 
 def scaled_bank(bank: Bank, factor: Fraction) -> Bank:

@@ -18,7 +18,6 @@ LOST = "?"
 
 
 def write_witness(model: AbstractModel, steps: Sequence[Step]) -> Witness:
-    """The steps by name."""
     return tuple((model.actions[s.action], LOST if s.reading is None else model.readings[s.reading]) for s in steps)
 
 

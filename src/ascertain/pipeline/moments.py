@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from ascertain.live.faults import Heard
-from ascertain.observer.abstract import AbstractObserver
+from ascertain.observer.kinds import AnyObserver
 from ascertain.observer.staged import View
 from ascertain.policy.verdict import Abstained
 from ascertain.types import Action
@@ -42,7 +42,7 @@ class Proposal:
 Watch: TypeAlias = Callable[[Moment], None]
 
 
-def look_at(observer: AbstractObserver, heard: Heard | None) -> Moment:
+def look_at(observer: AnyObserver, heard: Heard | None) -> Moment:
     """What is shown of a step."""
     if heard is None:
         return Moment(None, observer.view)
@@ -57,7 +57,7 @@ def look_at(observer: AbstractObserver, heard: Heard | None) -> Moment:
     return Moment(f"{model.actions[last.action]} -> {result}", observer.view, faults)
 
 
-def explain_proposal(observer: AbstractObserver, action: Action) -> Proposal:
+def explain_proposal(observer: AnyObserver, action: Action) -> Proposal:
     """What a person is asked to approve."""
     model = observer.settings.model
     readings = tuple(model.readings[y] for y in model.possible_readings(action))

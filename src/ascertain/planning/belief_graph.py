@@ -13,10 +13,12 @@ a node is met, so that a policy may treat it differently then.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias, final
+from typing import Self, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +44,9 @@ Edges: TypeAlias = tuple[IntArray, IntArray, LongArray, SmallArray | None]
 """`option`, `child`, `shift` and `slot` of some nodes, as in `BeliefGraph`."""
 ActionFilter: TypeAlias = Callable[[IntArray, LongArray, BoolArray], IntArray]
 """What leaves a few actions at each node: of its states, its penalties and the allowed actions it makes `option`."""
+MARGINS_NATS = (4.0, 1.0)
+"""Nats beyond 1/alpha that a hypothesis is remembered for, if there is room, and if there is not: more of them sharpen
+a lower bound and multiply the nodes."""
 NEGLIGIBLE = 40 * UNIT
 """A likelihood e^-40 times another one adds less to it than a float can show."""
 
@@ -133,21 +138,48 @@ class GraphBuilder:
         self.number: dict[bytes, int] = {}
         self.found: list[InformationStates] = []
 
+    @classmethod
+    def at_risk(
+        cls,
+        tables: LikelihoodTables,
+        alpha: Fraction,
+        *,
+        more: float = MARGINS_NATS[-1],
+        max_nodes: int,
+        limits: SearchLimits = DEFAULT_LIMITS,
+        action_filter: ActionFilter | None = None,
+    ) -> Self:
+        """For policies of this risk, and bounds on them: what is eliminated or terminal could hardly change an answer.
+
+        A hypothesis is dropped so many nats beyond the evidence that n of them need at 1/alpha together, and a node
+        ends where the other labels have a quarter of one's share of alpha, or less where nats are more than one.
+        """
+        n = tables.num_slots
+        cap, rival_part = math.log(1 / alpha) + math.log(n) + more, float(alpha) * math.exp(1 - more) / (4 * n)
+        return cls(tables, cap, rival_part, action_filter, max_nodes, limits)
+
     def build(self, start: LongArray | None = None) -> BeliefGraph:
         """The whole graph; LimitError when it has more than `max_nodes` nodes.
 
         `start[h]` is the penalty that h begins with, none if not given.
         """
-        frontier = self.begin(start)
+        found = "the readings of this task lead to more than {} different information states"
+        return self.grow(self.begin(start), self.expand, found)
+
+    def grow(
+        self,
+        frontier: InformationStates,
+        expand: Callable[[IntArray, LongArray], tuple[Edges, InformationStates]],
+        too_many: str,
+    ) -> BeliefGraph:
+        """What information states lead to by and by, where `expand` says what they lead to at once."""
         layers: list[Edges] = []
         while len(frontier[0]):
             self.limits.check_time()
-            layer, frontier = self.expand(*frontier)
+            layer, frontier = expand(*frontier)
             layers.append(layer)
             if len(self.number) > self.max_nodes:
-                raise LimitError(
-                    f"the readings of this task lead to more than {self.max_nodes} different information states"
-                )
+                raise LimitError(too_many.format(self.max_nodes))
         state, penalty = np.concatenate([s for s, _ in self.found]), np.concatenate([p for _, p in self.found])
         option, child = np.concatenate([layer[0] for layer in layers]), np.concatenate([layer[1] for layer in layers])
         shift = np.concatenate([layer[2] for layer in layers])
@@ -286,16 +318,15 @@ def restrict_graph(graph: BeliefGraph, keep: BoolArray) -> tuple[BeliefGraph, Lo
     # Nodes that are only led to keep no options: a policy ends there.
     asks = keep[node]
     child = np.where(graph.child[node] == NOWHERE, NOWHERE, number[np.maximum(graph.child[node], 0)])
-    smaller = BeliefGraph(
-        graph.tables,
-        graph.state[node],
-        graph.penalty[node],
-        np.where(asks[:, None], graph.option[node], NOWHERE).astype(np.int32),
-        np.where(asks[:, None, None], child, NOWHERE).astype(np.int32),
-        graph.shift[node],
-        None if graph.slot is None else graph.slot[node],
-        False,
-        graph.rival_part,
+    smaller = replace(
+        graph,
+        state=graph.state[node],
+        penalty=graph.penalty[node],
+        option=np.where(asks[:, None], graph.option[node], NOWHERE).astype(np.int32),
+        child=np.where(asks[:, None, None], child, NOWHERE).astype(np.int32),
+        shift=graph.shift[node],
+        slot=None if graph.slot is None else graph.slot[node],
+        has_all_actions=False,
     )
     return smaller, node
 
@@ -328,16 +359,15 @@ def policy_graph(graph: BeliefGraph, node: LongArray, choice: LongArray, child: 
     `child[i, y]` is the node of the policy that reading y leads to.
     """
     asked = np.maximum(choice, 0)
-    return BeliefGraph(
-        graph.tables,
-        graph.state[node],
-        graph.penalty[node],
-        np.where(choice >= 0, graph.option[node, asked], NOWHERE)[:, None].astype(np.int32),
-        child[:, None, :].astype(np.int32),
-        graph.shift[node, asked][:, None],
-        None if graph.slot is None else graph.slot[node, asked][:, None],
-        False,
-        graph.rival_part,
+    return replace(
+        graph,
+        state=graph.state[node],
+        penalty=graph.penalty[node],
+        option=np.where(choice >= 0, graph.option[node, asked], NOWHERE)[:, None].astype(np.int32),
+        child=child[:, None, :].astype(np.int32),
+        shift=graph.shift[node, asked][:, None],
+        slot=None if graph.slot is None else graph.slot[node, asked][:, None],
+        has_all_actions=False,
     )
 
 

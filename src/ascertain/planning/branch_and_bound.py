@@ -51,6 +51,7 @@ from typing import final
 import numpy as np
 
 from ascertain.kernels.planning.controllers import SHRINK
+from ascertain.planning.belief_graph import BeliefGraph
 from ascertain.planning.column_generation import LP_ZERO, RISK_PENALTY, ColumnGeneration, Mixture, PricedValues, Prices
 from ascertain.planning.controller import ABSTAIN
 from ascertain.planning.information_state import is_exchangeable
@@ -347,10 +348,13 @@ def bound_by_branching(
 
 
 def idle_cost(program: ColumnGeneration, v: int) -> float:
-    """The least cost of an action that is allowed at a node but no option there, telling nothing; inf if none is."""
-    state, tables = program.graph.state[v], program.graph.tables
-    after = tables.successor[np.maximum(state, 0)]
-    undefined: BoolArray = np.any((after == UNDEFINED)[state != NOWHERE], axis=0)
-    options = set(program.graph.option[v].tolist())
-    left = [a for a in range(tables.num_actions) if not undefined[a] and a not in options]
-    return min((float(tables.cost[a]) for a in left), default=np.inf)
+    """The least cost of an idle action at a node; inf if there is none."""
+    cost = program.graph.tables.cost
+    return min((float(cost[a]) for a in idle_actions(program.graph, v)), default=np.inf)
+
+
+def idle_actions(graph: BeliefGraph, v: int) -> list[int]:
+    """The actions that are allowed at a node but no options there: they tell nothing and move nothing."""
+    allowed: BoolArray = np.all(graph.tables.successor[graph.state[v][graph.state[v] != NOWHERE]] != UNDEFINED, axis=0)
+    options = set(graph.option[v].tolist())
+    return [a for a in range(graph.tables.num_actions) if allowed[a] and a not in options]

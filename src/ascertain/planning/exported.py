@@ -54,7 +54,6 @@ class Controller(Shown):
 
     @property
     def policy(self) -> AbstractPolicy[Any]:
-        """What to do."""
         return self.form
 
     @property
@@ -194,7 +193,6 @@ def factors_of(question: Task | PlantTask) -> Factors:
 
 
 def _state_with(factors: Factors, values: Sequence[int]) -> State:
-    """A state in which the forms have these values."""
     state = 0
     for form, difference, value in zip(factors.forms, factors.differences, values, strict=True):
         if evaluate_form(form, 0) != value:

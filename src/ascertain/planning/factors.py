@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
@@ -27,10 +27,16 @@ from ascertain.errors import LimitError
 from ascertain.model.boolean import Gate
 from ascertain.model.expression import Expression
 from ascertain.model.named import register
+from ascertain.planning.sequential_tests import LatticeTest, choose_levels, evaluate_test, split_best, split_uniformly
+from ascertain.policy.product import Factor, Product
 from ascertain.task.plant_task import BitsRule, ExpressionRule, NominalRule, PlantTask, StateRule
 from ascertain.task.task import Task
 from ascertain.types import Action, State
 
+Risk: TypeAlias = tuple[Fraction, Fraction]
+"""Probabilities of a wrong answer and of abstention."""
+PricedChoice: TypeAlias = tuple[Fraction, Any, Risk]
+"""What a policy costs, the policy, and its risk."""
 Form: TypeAlias = tuple[int, int]
 """(mask, constant): the parity of the bits in the mask, plus the constant."""
 
@@ -97,7 +103,6 @@ def find_factors(question: PlantTask) -> Factors | None:
 
 
 def evaluate_form(form: Form, state: State) -> int:
-    """The value of the form in a state."""
     return ((form[0] & state).bit_count() + form[1]) & 1
 
 
@@ -193,3 +198,26 @@ def list_literals(expression: Expression) -> dict[int, int]:
         else:
             raise LimitError("only conjunctions of bits and negated bits are products of tests")
     return stack[0]
+
+
+def choose_tests(factors: Factors, alpha: Fraction, beta: Fraction) -> dict[str, PricedChoice]:
+    """Policies of a plant that only reads: one test after the other, and the best split or all forms together."""
+    flips = [factors.flip] * len(factors.forms)
+    found = {"uniform tree": _test_each(factors, split_uniformly(flips, alpha, beta))}
+    if factors.asks == "which":
+        return found | {"product": _test_each(factors, split_best(flips, factors.costs, alpha, beta))}
+    policy, risk = choose_levels(factors.flip, factors.actions, factors.nominal, factors.costs, alpha, beta)
+    return found | {"levels": (risk.cost, policy, (risk.wrong, risk.abstain))}
+
+
+def _test_each(factors: Factors, tests: list[LatticeTest]) -> PricedChoice:
+    """One test for each form, with thresholds that are the same on both sides."""
+    bit, nominal = factors.one_bit(max(factors.costs)), factors.asks == "nominal"
+    parts = [
+        Factor(bit, test, (action,), (0, 1), value if nominal else None)
+        for test, action, value in zip(tests, factors.actions, factors.nominal, strict=True)
+    ]
+    outcomes = [evaluate_test(test, 1) for test in tests]
+    cost = sum((o.readings * c for o, c in zip(outcomes, factors.costs, strict=True)), Fraction(0))
+    risk = sum((o.says_zero for o in outcomes), Fraction(0)), sum((o.abstains for o in outcomes), Fraction(0))
+    return cost, Product(tuple(parts)), risk

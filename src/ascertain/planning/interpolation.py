@@ -33,7 +33,7 @@ from itertools import pairwise
 import numpy as np
 
 from ascertain.errors import LimitError
-from ascertain.planning.belief_graph import BeliefGraph, GraphBuilder, InformationStates, find_closed
+from ascertain.planning.belief_graph import BeliefGraph, Edges, GraphBuilder, InformationStates, find_closed
 from ascertain.planning.column_generation import ColumnGeneration, Prices
 from ascertain.planning.information_state import (
     ELIMINATED,
@@ -126,30 +126,10 @@ class GridBuilder:
 
     def build(self) -> BeliefGraph:
         """The whole graph; LimitError when it has too many nodes."""
-        builder, limits = self.builder, self.builder.limits
-        frontier = builder.begin(None)
-        layers: list[tuple[IntArray, IntArray, LongArray]] = []
-        while len(frontier[0]):
-            limits.check_time()
-            layer, frontier = self.expand(*frontier)
-            layers.append(layer)
-            if len(builder.number) > builder.max_nodes:
-                raise LimitError(f"the grid has more than {builder.max_nodes} points that can be reached")
-        return BeliefGraph(
-            self.tables,
-            np.concatenate([state for state, _ in builder.found]),
-            np.concatenate([penalty for _, penalty in builder.found]),
-            np.concatenate([option for option, _, _ in layers]),
-            np.concatenate([child for _, child, _ in layers]),
-            np.concatenate([shift for _, _, shift in layers]),
-            None,
-            True,
-            builder.rival_part,
-        )
+        found = "the grid has more than {} points that can be reached"
+        return self.builder.grow(self.builder.begin(None), self.expand, found)
 
-    def expand(
-        self, state: IntArray, penalty: LongArray
-    ) -> tuple[tuple[IntArray, IntArray, LongArray], InformationStates]:
+    def expand(self, state: IntArray, penalty: LongArray) -> tuple[Edges, InformationStates]:
         """Where these information states lead, and the new ones among those."""
         builder, tables = self.builder, self.tables
         allowed = builder.find_allowed(state, penalty)
@@ -173,7 +153,7 @@ class GridBuilder:
                     used[v] += 1
                     fresh.append(new)
         after_all = np.concatenate([f[0] for f in fresh]), np.concatenate([f[1] for f in fresh])
-        return (option, child, shift), after_all
+        return (option, child, shift, None), after_all
 
     def split(self, state: IntArray, penalty: LongArray) -> list[tuple[LongArray, InformationStates, FloatArray]]:
         """Corners of cells: which of these information states have each, the corners, and what part they are."""

@@ -231,20 +231,16 @@ def build_search_graph(
     *,
     coarse: bool = False,
 ) -> BeliefGraph:
-    """The graph that a policy of this risk needs: what is eliminated or terminal could hardly change an answer."""
-    n = tables.num_slots
-    # A hypothesis is dropped one nat beyond the evidence that n of them need at 1/alpha together, and a node ends
-    # where the other labels have a quarter of one's share of alpha.
-    cap, rival_part = math.log(1 / alpha) + math.log(n) + 1.0, float(alpha) / (4 * n)
-    most = limits.max_nodes
+    """The graph that a policy of this risk needs."""
+    n, most = tables.num_slots, limits.max_nodes
     if action_filter is None:
-        graph = GraphBuilder(tables, cap, rival_part, max_nodes=most, limits=limits).build(start)
+        graph = GraphBuilder.at_risk(tables, alpha, max_nodes=most, limits=limits).build(start)
         return alternate_ties(graph) if tables.slots == "ranked" and n >= MIN_ALTERNATED else graph
     # The rarer the nodes that are expanded the better the policy; the first graph that is small enough is taken.
     rare = float(beta) / n
     for least in (rare / 1_000, rare / 100, rare / 10, *((rare,) if coarse else ())):
         with suppress(LimitError):
-            builder = GraphBuilder(tables, cap, rival_part, action_filter, most, limits)
+            builder = GraphBuilder.at_risk(tables, alpha, max_nodes=most, limits=limits, action_filter=action_filter)
             return build_likely_graph(builder, start, least=least, remaining=rare / 4)
     raise LimitError(f"even the likely readings of this task lead to more than {most} information states")
 
@@ -299,8 +295,12 @@ class _PriceSearch:
     def attempt(self, weights: FloatArray) -> CertifiedController | None:
         """Look for prices with these weights; the best policy that keeps to alpha and beta."""
         start, total = start_penalties(weights)
-        program = LagrangianProgram(self.build_graph(start), total, self.alpha, self.beta)
-        graph, grid = program.graph, _PriceGrid(program, self.limits)
+        # Once there is a policy, other weights may be tried on a coarser graph.
+        graph = build_search_graph(
+            self.tables, self.alpha, self.beta, self.action_filter, self.limits, start, coarse=self.best is not None
+        )
+        program = LagrangianProgram(graph, total, self.alpha, self.beta)
+        grid = _PriceGrid(program, self.limits)
         first, careful = grid.first_careful()
         self.offer(careful)  # the rest takes as long again
         if graph.has_all_actions:
@@ -322,12 +322,6 @@ class _PriceSearch:
         best = min(found, key=lambda one: one.cost)
         self.offer(best)
         return best
-
-    def build_graph(self, start: LongArray) -> BeliefGraph:
-        # Once there is a policy, other weights may be tried on a coarser graph.
-        return build_search_graph(
-            self.tables, self.alpha, self.beta, self.action_filter, self.limits, start, coarse=self.best is not None
-        )
 
     def mix_in_time(
         self, graph: BeliefGraph, rash: LongArray, careful: FiniteStateController

@@ -29,7 +29,7 @@ from fractions import Fraction
 import numpy as np
 
 from ascertain.errors import LimitError
-from ascertain.planning.belief_graph import BeliefGraph, GraphBuilder, restrict_graph
+from ascertain.planning.belief_graph import MARGINS_NATS, BeliefGraph, GraphBuilder, restrict_graph
 from ascertain.planning.branch_and_bound import bound_by_branching
 from ascertain.planning.column_generation import Column, ColumnGeneration, Mixture
 from ascertain.planning.controller import CertifiedController, fit_horizon
@@ -60,9 +60,6 @@ PRUNED_STARTS, PRUNED_CHANGES = 8, 60
 """Columns of a mixture on a pruned graph that are improved, and changes of each: some seconds too."""
 PRUNED_ROOM = (0.999, 0.97, 0.9, 0.7)
 """Parts of the risks that such a policy may use: pruned graphs forget more evidence, and evaluation finds more risk."""
-WIDE_MARGIN, NARROW_MARGIN = 4.0, 1.0
-"""Nats beyond 1/alpha that a hypothesis is remembered for, if there is room, and if there is not: more of them sharpen
-the bound and multiply the nodes."""
 
 
 def bound_by_column_generation(
@@ -83,11 +80,9 @@ def find_best_mixture(
 ) -> tuple[ColumnGeneration, Mixture]:
     """The best mixture of policies on a belief graph of at most `max_nodes` nodes; LimitError where there are more."""
     tables = tabulate_likelihoods(task, slots)
-    for more in (WIDE_MARGIN, NARROW_MARGIN):
-        cap = math.log(1 / alpha) + math.log(tables.num_slots) + more
-        rival_part = float(alpha) * math.exp(1 - more) / (4 * tables.num_slots)
+    for more in MARGINS_NATS:
         with suppress(LimitError):
-            graph = GraphBuilder(tables, cap, rival_part, max_nodes=max_nodes, limits=limits).build()
+            graph = GraphBuilder.at_risk(tables, alpha, more=more, max_nodes=max_nodes, limits=limits).build()
             program = ColumnGeneration(graph, alpha, beta, limits)
             return program, program.generate(_rounds(graph, limits))
     limits.check_time()

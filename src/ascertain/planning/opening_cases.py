@@ -17,16 +17,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias, final
 
-import numpy as np
-
 from ascertain.errors import LimitError
-from ascertain.planning.branch_and_bound import IDLE
+from ascertain.planning.branch_and_bound import IDLE, idle_actions
 from ascertain.planning.controller import ABSTAIN
 from ascertain.planning.multipliers import Branching, Multipliers
 from ascertain.planning.price_rows import MAX_ROWS, SLACKS, PriceProof, PriceRows, build_graph
 from ascertain.policy.automaton import NOWHERE
 from ascertain.task.task import Task
-from ascertain.types import UNDEFINED
 
 Places: TypeAlias = tuple[tuple[int, Fraction] | None, ...]
 """By hypothesis: its state and the probability of the readings; None where it is ruled out."""
@@ -118,22 +115,12 @@ class _Cases:
         self.nodes.append(Case(t, {}))
         below: dict[int, int] = {}
         for decision, next_branch in found.cases.items():
-            for each in self.list_idle(histories[t]) if decision == IDLE else [decision]:
+            for each in idle_actions(self.graph, histories[t].node) if decision == IDLE else [decision]:
                 longer = self.decide(histories, t, each)
                 added = [u for u in range(len(histories), len(longer)) if longer[u].node != NOWHERE]
                 below[each] = self.grow(next_branch, longer, (*number, *(added[:1] if decision == IDLE else added)))
         self.nodes[place] = Case(t, below)
         return place
-
-    def list_idle(self, here: History) -> list[int]:
-        """The allowed actions that are no options of the node: they tell nothing there and move nothing."""
-        model, options = self.task.model, set(self.graph.option[here.node].tolist())
-        states = np.array([place[0] for place in here.places if place is not None])
-        return [
-            a
-            for a in range(model.num_actions)
-            if a not in options and bool((model.successor[states, a] != UNDEFINED).all())
-        ]
 
     def decide(self, histories: tuple[History, ...], t: int, decision: int) -> tuple[History, ...]:
         """The same with this decision at t, and the histories that it adds."""

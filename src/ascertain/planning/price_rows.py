@@ -23,7 +23,8 @@ Throughout: v is a node, i a slot (a hypothesis), a an action, y a reading, j a 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -32,7 +33,7 @@ from typing import TypeAlias, final
 import numpy as np
 
 from ascertain.errors import LimitError
-from ascertain.planning.belief_graph import BeliefGraph, GraphBuilder
+from ascertain.planning.belief_graph import MARGINS_NATS, BeliefGraph, GraphBuilder
 from ascertain.planning.column_generation import ColumnGeneration, PricedValues
 from ascertain.planning.information_state import tabulate_likelihoods
 from ascertain.planning.lagrangian import start_penalties
@@ -56,8 +57,6 @@ FINE = Fraction(1, 1 << 25)
 """The part by which a weight is rounded, to a fraction of four digits or so; weights on a lattice are hit exactly."""
 MARGIN = 1e-11
 """More than the rounding of a sum of floats, and far less than what a slack leaves."""
-MARGINS_NATS = (4.0, 1.0)
-"""Nats beyond 1/alpha that a hypothesis is remembered for, as in `minimax.py`."""
 
 
 @final
@@ -130,14 +129,10 @@ def prove_prices(task: Task, alpha: Fraction, beta: Fraction, multipliers: Multi
 
 def build_graph(task: Task, alpha: Fraction, multipliers: Multipliers) -> BeliefGraph:
     """A belief graph with all actions and named slots whose weights begin as the multipliers say."""
-    tables, n = tabulate_likelihoods(task), task.num_hypotheses
-    start = start_penalties(multipliers.start)[0]
+    tables, start = tabulate_likelihoods(task), start_penalties(multipliers.start)[0]
     for more in MARGINS_NATS:
-        cap, rival_part = math.log(1 / alpha) + math.log(n) + more, float(alpha) * math.exp(1 - more) / (4 * n)
-        try:
-            return GraphBuilder(tables, cap, rival_part, max_nodes=MAX_NODES).build(start)
-        except LimitError:
-            continue
+        with suppress(LimitError):
+            return GraphBuilder.at_risk(tables, alpha, more=more, max_nodes=MAX_NODES).build(start)
     raise LimitError(f"the question leads to more than {MAX_NODES} information states")
 
 
@@ -163,15 +158,13 @@ class PriceRows:
         self.least = min(self.cost)
         self.vectors: dict[int, Vector] = {}
 
-    def prove(self, needed: set[int], slacks: Iterable[float]) -> PriceProof:
+    def prove(self, needed: set[int], slacks: Sequence[float]) -> PriceProof:
         """The rows of these nodes and all that they need, with the least slack that leaves few enough of them."""
-        reason = LimitError("no rows were looked for")
-        for slack in slacks:
-            try:
+        *tried, largest = slacks
+        for slack in tried:
+            with suppress(LimitError):
                 return self.trim(needed, slack)
-            except LimitError as limit:
-                reason = limit
-        raise reason
+        return self.trim(needed, largest)
 
     def trim(self, needed: set[int], slack: float) -> PriceProof:
         """Follow the rows that are needed; LimitError where they are too many, or the slack is too little."""
@@ -254,7 +247,6 @@ class PriceRows:
         return min(self.stop(x), self.least * self.mass(x))
 
     def after(self, x: Vector, a: int) -> dict[int, Vector]:
-        """The vectors after each reading."""
         result: dict[int, Vector] = {}
         model = self.task.model
         for (j, c), amount in x.items():

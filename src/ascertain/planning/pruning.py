@@ -218,7 +218,6 @@ class _Growth:
         return float(self.now[goes_on & ~too_rare].sum()) > remaining
 
     def expand(self, nodes: LongArray) -> None:
-        """Where these nodes lead."""
         if len(nodes) == 0:
             return
         (option, child, shift, _), new = self.builder.expand(self.state[nodes], self.penalty[nodes])
@@ -263,5 +262,4 @@ def find_modest(penalty: LongArray, known: LongArray) -> LongArray:
 
 
 def _padded(array: npt.NDArray[Number], new: int, value: int = 0) -> npt.NDArray[Number]:
-    """The array with new rows of this value."""
     return np.concatenate([array, np.full((new, *array.shape[1:]), value, dtype=array.dtype)])

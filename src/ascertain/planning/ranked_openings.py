@@ -87,9 +87,8 @@ class _Openings:
         """The bound of each opening, the best over some prices, with so many hypotheses that weigh less."""
         n = self.tables.num_slots
         start: LongArray = np.where(np.arange(n) < asked, self.lighter, 0).astype(np.int64)
-        cap, rival_part = math.log(1 / self.alpha) + math.log(n) + 1.0, float(self.alpha) / (4 * n)
         most = self.limits.max_bound_nodes
-        graph = GraphBuilder(self.tables, cap, rival_part, max_nodes=most, limits=self.limits).build(start)
+        graph = GraphBuilder.at_risk(self.tables, self.alpha, max_nodes=most, limits=self.limits).build(start)
         # Exact weights are not above e^(-penalty) as it is rounded to a float, times this.
         total = math.fsum(math.exp(-p / UNIT) for p in start.tolist()) * (1 + 1e-12)
         program = LagrangianProgram(graph, total, self.alpha, self.beta)

@@ -31,7 +31,7 @@ from ascertain.errors import LimitError
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.task.task import Task
-from ascertain.types import UNDEFINED, Action, FloatArray
+from ascertain.types import UNDEFINED, Action
 
 Risks: TypeAlias = tuple[Fraction, Fraction]
 """Alpha and beta."""
@@ -203,8 +203,7 @@ class _Search:
         rows, columns, entries = list[int](), list[int](), list[float]()
         first = len(self.history)
         for k, (t, d) in enumerate(met):
-            outcome = self.outcome(t, d)
-            here = [(t, 1.0), *((first + i, x) for i, x in enumerate(outcome.tolist()) if x)]
+            here = [(t, 1.0), *((first + i, float(x)) for i, x in enumerate(self.count(t, d)) if x)]
             here += [(u, -1.0) for u in self.history[t].after.get(d, {}).values()]
             rows += [row for row, _ in here]
             columns += [k] * len(here)
@@ -240,11 +239,8 @@ class _Search:
     def list_decisions(self, history: _History) -> list[int]:
         return [ABSTAIN, *(-2 - label for label in range(len(self.task.labels))), *history.after]
 
-    def outcome(self, t: int, d: int) -> FloatArray:
-        """Costs, errors and abstentions of one decision under each hypothesis, the latter in parts of the risks."""
-        return np.array([float(x) for x in self.count(t, d)])
-
     def count(self, t: int, d: int) -> list[Fraction]:
+        """Costs, errors and abstentions of one decision under each hypothesis, the latter in parts of the risks."""
         history, zero = self.history[t], [Fraction(0)] * self.task.num_hypotheses
         if d >= 0:
             return [*(self.task.cost[d] * p for p in history.chance), *zero, *zero]
@@ -256,7 +252,6 @@ class _Search:
         return [*zero, *missed, *zero]
 
     def conclude(self, decision: dict[int, int]) -> ShortPolicy:
-        """The policy of these decisions, and what it achieves."""
         n = self.task.num_hypotheses
         total = [Fraction(0)] * (3 * n)
         action, label, children = list[int](), list[int](), list[dict[int, int]]()

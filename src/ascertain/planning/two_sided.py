@@ -42,7 +42,7 @@ from ascertain.bounds.program import ProgramBound, bound_by_program
 from ascertain.drawing.shown import Shown
 from ascertain.errors import LimitError, TaskError
 from ascertain.planning.composition import Split, compose, skeleton
-from ascertain.planning.factors import Factors, find_factors
+from ascertain.planning.factors import PricedChoice, Risk, choose_tests, find_factors
 from ascertain.planning.information_state import Slots, smallest_slots
 from ascertain.planning.interpolation import bound_by_interpolation
 from ascertain.planning.lagrangian import ABSTAIN_PRICE_RATIO, PricedPolicy, search_prices
@@ -56,15 +56,7 @@ from ascertain.planning.minimax import (
 )
 from ascertain.planning.multipliers import Branching, Multipliers
 from ascertain.planning.ranked_openings import bound_by_ranked_openings
-from ascertain.planning.sequential_tests import (
-    LatticeTest,
-    choose_levels,
-    evaluate_test,
-    split_best,
-    split_uniformly,
-)
 from ascertain.planning.short_policies import find_short_policy
-from ascertain.policy.product import Factor, Product
 from ascertain.quotients.obstruction import Obstruction, find_obstruction
 from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.search.exact import solve
@@ -77,10 +69,6 @@ Values: TypeAlias = Mapping[str, Fraction | None]
 """By method; None stands for infinity, or for no policy."""
 BoundProgress: TypeAlias = Callable[[Fraction, Fraction | None], None]
 """Called with the lower and the upper bound so far; None where no policy is known yet."""
-Risk: TypeAlias = tuple[Fraction, Fraction]
-"""Probabilities of a wrong answer and of abstention."""
-PricedChoice: TypeAlias = tuple[Fraction, Any, Risk]
-"""What a policy costs, the policy, and its risk."""
 MAX_NAMED = 4
 """With more hypotheses than this, ranked or nameless slots are enough: named ones have too many information states."""
 
@@ -260,7 +248,11 @@ class _Noisy:
             self.lower["pairwise"] = self.pairwise.value
         self.say("solving the program of expected visits, for the lower bound")
         with self.isolated("program"):
-            self.try_program()
+            most, seconds, known = self.limits.program_nodes, self.limits.seconds, self.pairwise
+            self.program = bound_by_program(
+                self.task, self.alpha, self.beta, max_nodes=most, time_limit=seconds, pairwise=known
+            )
+            self.lower["program"] = self.program.value
         if self.is_infinite:
             return
         # By what they give for their time: a few tenths of a second, up to seconds, and as long as it takes.
@@ -328,18 +320,6 @@ class _Noisy:
         """Whether the best policy so far costs at most so many times the best lower bound so far."""
         return self.best is not None and self.best[0] <= ratio * self.best_lower
 
-    def try_program(self) -> None:
-        task, limits = self.task, self.limits
-        self.program = bound_by_program(
-            task,
-            self.alpha,
-            self.beta,
-            max_nodes=limits.program_nodes,
-            time_limit=limits.seconds,
-            pairwise=self.pairwise,
-        )
-        self.lower["program"] = self.program.value
-
     def try_trees(self) -> None:
         """The paper's construction, and the same with the split optimised."""
         if self.is_within(GOOD_RATIO):
@@ -347,19 +327,16 @@ class _Noisy:
         self.say("composing trees of tests")
         self.upper |= {name: None for name, _ in _SPLITS}
         with self.isolated("tree"):
-            self.compose_trees()
-
-    def compose_trees(self) -> None:
-        solution = solve(skeleton(self.task), time_limit=self.limits.seconds, prove="never", least_mean=False)
-        if not isinstance(solution, Solved | Bounded) or solution.policy is None:
-            return
-        for name, split in _SPLITS:
-            tree = compose(self.task, solution.policy, self.alpha, self.beta, self.limits, (split,))[split]
-            if tree is not None:
-                self.offer(name, tree.cost, tree, (tree.wrong, tree.abstain))
-            # Optimising the split takes ten times as long and saves a few hundredths, so that it may be left out.
-            if tree is None or (self.best is not None and tree.cost > QUICK_RATIO * self.best[0]):
-                break
+            solution = solve(skeleton(self.task), time_limit=self.limits.seconds, prove="never", least_mean=False)
+            if not isinstance(solution, Solved | Bounded) or solution.policy is None:
+                return
+            for name, split in _SPLITS:
+                tree = compose(self.task, solution.policy, self.alpha, self.beta, self.limits, (split,))[split]
+                if tree is not None:
+                    self.offer(name, tree.cost, tree, (tree.wrong, tree.abstain))
+                # Optimising the split takes ten times as long and saves a few hundredths, so that it may be left out.
+                if tree is None or (self.best is not None and tree.cost > QUICK_RATIO * self.best[0]):
+                    break
 
     def try_prices(self) -> None:
         """Price searches: on the smallest graph, with named slots, and pruned by expected visits if that is large."""
@@ -427,45 +404,34 @@ class _Noisy:
 
     def try_minimax(self) -> None:
         """The bound of column generation, and a minimax policy where the graph with named slots is small enough."""
+        asked, limits = (self.task, self.alpha, self.beta), self.limits
         self.say("looking for a minimax policy")
         self.upper["balanced"] = None
         if self.slots != "named" or not self.too_large:
             with self.isolated("prices"):
-                self.note_prices(bound_by_column_generation(self.task, self.alpha, self.beta, self.limits))
+                self.note_prices(bound_by_column_generation(*asked, limits))
         if self.too_large:
-            self.try_pruned_minimax()
-            self.try_interpolation()
+            if not self.is_within(GOOD_RATIO):
+                with self.isolated("balanced"):
+                    self.take("balanced", find_pruned_minimax_policy(*asked, limits, self.preference()))
+            self.try_lower("interpolation", GOOD_RATIO, "on a grid", lambda: bound_by_interpolation(*asked, limits))
         elif not self.is_within(TIGHT_RATIO):
             with self.isolated("balanced"):
-                found = find_minimax_policy(self.task, self.alpha, self.beta, self.limits)
+                found = find_minimax_policy(*asked, limits)
                 self.take("balanced", found)
                 self.lower["openings"], self.branching = found.branched, found.branching
                 self.say()
         if self.slots == "ranked" and "openings" not in self.lower and self.best is not None:
-            self.try_ranked_openings(self.best[0])
+            price = ABSTAIN_PRICE_RATIO * float(self.best[0])
+            found_by = "from how policies begin"
+            self.try_lower("openings", TIGHT_RATIO, found_by, lambda: bound_by_ranked_openings(*asked, price, limits))
 
-    def try_pruned_minimax(self) -> None:
-        if not self.is_within(GOOD_RATIO):
-            with self.isolated("balanced"):
-                found = find_pruned_minimax_policy(self.task, self.alpha, self.beta, self.limits, self.preference())
-                self.take("balanced", found)
-
-    def try_interpolation(self) -> None:
-        """A lower bound from a grid, where the whole graph is too large."""
-        if not self.is_within(GOOD_RATIO):
-            self.say("looking for a lower bound on a grid")
-            with self.isolated("interpolation"):
-                self.lower["interpolation"] = bound_by_interpolation(self.task, self.alpha, self.beta, self.limits)
-                self.say()
-
-    def try_ranked_openings(self, upper: Fraction) -> None:
-        if not self.is_within(TIGHT_RATIO):
-            self.say("looking for a lower bound from how policies begin")
-            with self.isolated("openings"):
-                abstain = ABSTAIN_PRICE_RATIO * float(upper)
-                self.lower["openings"] = bound_by_ranked_openings(
-                    self.task, self.alpha, self.beta, abstain, self.limits
-                )
+    def try_lower(self, name: str, ratio: Fraction, doing: str, find: Callable[[], Fraction]) -> None:
+        """A lower bound that comes without a policy, unless both sides are as close as this already."""
+        if not self.is_within(ratio):
+            self.say(f"looking for a lower bound {doing}")
+            with self.isolated(name):
+                self.lower[name] = find()
                 self.say()
 
 
@@ -483,36 +449,9 @@ def _bound_plant(question: PlantTask, alpha: Fraction, beta: Fraction, limits: S
     program = bound_plant(question, alpha, beta, states=family, max_rivals=len(family), time_limit=limits.seconds)
     pairwise = bound_by_information(factors.one_bit(max(factors.costs), alpha, beta), alpha, beta)
     lower: Values = {"pairwise": pairwise.value, "program": program.value}
-    found = _test_factors(factors, alpha, beta)
+    found = choose_tests(factors, alpha, beta)
     policies = tuple(found[name] for name in sorted(found, key=lambda name: (found[name][0], name)))
     cost, policy, risk = policies[0]
     best = max(value for value in lower.values() if value is not None)
     upper = {name: cost for name, (cost, _, _) in found.items()}
     return TwoSidedBounds(alpha, beta, best, cost, policy, risk, lower, upper, policies=policies)
-
-
-def _test_factors(factors: Factors, alpha: Fraction, beta: Fraction) -> dict[str, PricedChoice]:
-    """Policies of a plant that only reads: one test after the other, and the best split or all forms together."""
-    flips = [factors.flip] * len(factors.forms)
-    found = {"uniform tree": _test_each(factors, split_uniformly(flips, alpha, beta))}
-    if factors.asks == "which":
-        return found | {"product": _test_each(factors, split_best(flips, factors.costs, alpha, beta))}
-    policy, risk = choose_levels(factors.flip, factors.actions, factors.nominal, factors.costs, alpha, beta)
-    return found | {"levels": (risk.cost, policy, (risk.wrong, risk.abstain))}
-
-
-def _test_each(factors: Factors, tests: list[LatticeTest]) -> PricedChoice:
-    """One test for each form, with thresholds that are the same on both sides."""
-    bit, nominal = factors.one_bit(max(factors.costs)), factors.asks == "nominal"
-    parts = [
-        Factor(bit, test, (action,), (0, 1), value if nominal else None)
-        for test, action, value in zip(tests, factors.actions, factors.nominal, strict=True)
-    ]
-    outcomes = [evaluate_test(test, 1) for test in tests]
-    risk = sum((o.says_zero for o in outcomes), Fraction(0)), sum((o.abstains for o in outcomes), Fraction(0))
-    return _total(tests, factors), Product(tuple(parts)), risk
-
-
-def _total(tests: list[LatticeTest], factors: Factors) -> Fraction:
-    """What the tests cost one after the other."""
-    return sum((evaluate_test(t, 1).readings * c for t, c in zip(tests, factors.costs, strict=True)), Fraction(0))

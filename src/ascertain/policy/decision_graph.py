@@ -19,15 +19,15 @@ from ascertain.errors import FileError
 from ascertain.policy.automaton import AbstractNodes
 from ascertain.task.task import Task
 
+OWN_RESET = "RESET"
+"""What the action that leads back to the start is called here."""
 RESET, NOTHING, OTHER = "reset", "", "other"
 """The input that resets, its output, and the output that stands for all others."""
 
 
-def draw_decision_graph(
-    task: Task, policy: AbstractNodes, models: Sequence[Sequence[str]], reset: str = "RESET"
-) -> str:
-    """The text of the graph. `models` lists, for each label of the task, the models that share it; `reset` is the
-    action that leads back to the start. FileError where a name cannot be written."""
+def draw_decision_graph(task: Task, policy: AbstractNodes, models: Sequence[Sequence[str]]) -> str:
+    """The text of the graph. `models` lists, for each label of the task, the models that share it. FileError where a
+    name cannot be written."""
     # A node that asks is followed by the node that hears, so that v is number 2v and the other one 2v + 1.
     nodes, edges = list[str](), list[str]()
     for v in range(policy.size):
@@ -37,12 +37,13 @@ def draw_decision_graph(
             nodes.append(f"  n{2 * v} [label={listed} shape=box models={listed}]")
             continue
         action = task.model.actions[policy.action[v]]
-        if action != reset and action == RESET:
+        is_reset = action == OWN_RESET
+        if action == RESET:
             raise FileError(f"the action {action!r} would be taken for the reset, which has this name there; rename it")
         nodes += [f'  n{2 * v} [label=""]', f'  n{2 * v + 1} [label=""]']
-        edges.append(f"  n{2 * v} -> n{2 * v + 1} [label={_write(RESET if action == reset else action)}]")
+        edges.append(f"  n{2 * v} -> n{2 * v + 1} [label={_write(RESET if is_reset else action)}]")
         for y, child in policy.children[v].items():
-            output = NOTHING if action == reset else _check_output(task.model.readings[y])
+            output = NOTHING if is_reset else _check_output(task.model.readings[y])
             edges.append(f"  n{2 * v + 1} -> n{2 * child} [label={_write(output)}]")
     return "\n".join(["digraph adg {", *nodes, "", *edges, "}"]) + "\n"
 

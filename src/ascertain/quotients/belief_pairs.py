@@ -14,16 +14,17 @@ stand for the other in every experiment.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import TypeAlias, TypeVar, final
 
 from ascertain.errors import LimitError
 from ascertain.model.hidden import Belief, HiddenModel
-from ascertain.quotients.span import Span, integers, primitive
+from ascertain.quotients.span import Span, Vector, integers, primitive
 from ascertain.quotients.words import ReadingWord, SparseRows, integer_steps
 from ascertain.types import Action, Reading, State
 
+T = TypeVar("T")
 SupportPair: TypeAlias = tuple[frozenset[State], frozenset[State]]
 """The states that two beliefs hold possible."""
 BeliefPair: TypeAlias = tuple[dict[State, int], dict[State, int]]
@@ -56,7 +57,7 @@ class PairSearch:
     def compare(self, one: Belief, other: Belief) -> Comparison:
         """Whether, and how, an allowed experiment tells the two apart."""
         spans: dict[SupportPair, Span] = {}
-        start = _as_integers(one, other)
+        start = _scaled((dict(one), dict(other)), integers)
         self._is_new(spans, start)
         queue: deque[tuple[ReadingWord, BeliefPair]] = deque([((), start)])
         alike = True
@@ -72,7 +73,7 @@ class PairSearch:
                     if sum(after[0].values()) != sum(after[1].values()):
                         return Comparison((*word, (a, y)), False)
                     if after[0] and self._is_new(spans, after):
-                        queue.append(((*word, (a, y)), _shrink(after)))
+                        queue.append(((*word, (a, y)), _scaled(after, primitive)))
         return Comparison(None, alike)
 
     def _is_new(self, spans: dict[SupportPair, Span], pair: BeliefPair) -> bool:
@@ -87,14 +88,6 @@ class PairSearch:
         return spans.setdefault(node, Span()).add(vector)
 
 
-def _as_integers(one: Belief, other: Belief) -> BeliefPair:
-    whole = integers([*(p for _, p in one), *(p for _, p in other)])
-    return (
-        {s: x for (s, _), x in zip(one, whole[: len(one)], strict=True)},
-        {s: x for (s, _), x in zip(other, whole[len(one) :], strict=True)},
-    )
-
-
 def _move(rows: SparseRows, weights: Mapping[State, int]) -> dict[State, int]:
     after: dict[State, int] = {}
     for s, w in weights.items():
@@ -103,8 +96,8 @@ def _move(rows: SparseRows, weights: Mapping[State, int]) -> dict[State, int]:
     return after
 
 
-def _shrink(pair: BeliefPair) -> BeliefPair:
-    """Both sides divided by what all entries have in common."""
+def _scaled(pair: tuple[dict[State, T], dict[State, T]], scale: Callable[[list[T]], Vector]) -> BeliefPair:
+    """Both sides as integers without a common divisor."""
     u, v = pair
-    entries = primitive([*u.values(), *v.values()])
+    entries = scale([*u.values(), *v.values()])
     return dict(zip(u, entries[: len(u)], strict=True)), dict(zip(v, entries[len(u) :], strict=True))

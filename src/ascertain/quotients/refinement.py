@@ -33,6 +33,7 @@ from ascertain.kernels.quotients.refinement import (
 )
 from ascertain.model import Model
 from ascertain.model.noisy import total_variation
+from ascertain.quotients.abstract import first_places
 from ascertain.quotients.separation import predecessors
 from ascertain.types import UNDEFINED, IntArray
 
@@ -61,7 +62,7 @@ class Partition:
     @property
     def representative(self) -> IntArray:
         """The first state of each class."""
-        return np.unique(self.block, return_index=True)[1].astype(np.int32)
+        return first_places(self.block)
 
 
 def refine(model: Model, *, seed: IntArray | None = None, tolerance: Fraction | None = None) -> Partition:

@@ -183,6 +183,17 @@ def list_reachable(model: Model, states: IntArray) -> IntArray:
     return np.flatnonzero(reached).astype(np.int32)
 
 
+def list_few_reachable(task: Task, most: int, taken_by: str) -> IntArray:
+    """The states that hypotheses can become; LimitError where that is more than what is to be done with them takes."""
+    states = list_reachable(task.model, task.state)
+    if len(states) > most:
+        raise LimitError(
+            f"hypotheses can become {len(states)} different states and {taken_by} at most {most}; "
+            "take the quotient first or ask for fewer hypotheses"
+        )
+    return states
+
+
 def successors_within(model: Model, states: IntArray) -> IntArray:
     """The rows of `successor` of these states, which are closed under it, with states numbered by their place here."""
     number = np.full(model.num_states + 1, UNDEFINED, dtype=np.int32)  # number[-1] stays -1

@@ -26,7 +26,7 @@ from ascertain.model.hidden import HiddenModel
 from ascertain.quotients.obstruction import coarsen, coarsen_hidden, find_obstruction
 from ascertain.task.hidden_task import HiddenTask
 from ascertain.task.question import AbstractQuestion
-from ascertain.task.task import Task, check_task
+from ascertain.task.task import check_task
 from ascertain.types import State
 
 Support: TypeAlias = frozenset[State]
@@ -48,15 +48,14 @@ def find_uncertain_pair(question: AbstractQuestion) -> tuple[str, str] | None:
     try:
         if model.listed is None:
             return _on_plant(question)
-        return _on_machine(check_task(question)) if model.has_certain_transitions else _on_hidden(question)
+        if not model.has_certain_transitions:
+            return _on_hidden(question)
+        # What the laws themselves do not tell apart is not the fault of alpha.
+        task = check_task(question)
+        found = find_obstruction(replace(coarsen(task), model=flatten(task.model)))
+        return None if found is None else found.names
     except LimitError:
         return None
-
-
-def _on_machine(task: Task) -> tuple[str, str] | None:
-    # What the laws themselves do not tell apart is not the fault of alpha.
-    found = find_obstruction(replace(coarsen(task), model=flatten(task.model)))
-    return None if found is None else found.names
 
 
 def flatten(model: Model) -> Model:

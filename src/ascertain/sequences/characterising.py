@@ -15,9 +15,8 @@ of each state, summed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeAlias, final
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,8 +25,8 @@ from ascertain.errors import LimitError, ModelError
 from ascertain.interruption import OutOfTime
 from ascertain.model import Model
 from ascertain.sequences.cheapest_path import Word
-from ascertain.sequences.separating_tree import SeparatingTree, grow_separating_tree
-from ascertain.types import LongArray, Reading
+from ascertain.sequences.separating_tree import SeparatingTree, grow_separating_tree, read_along
+from ascertain.types import LongArray
 
 Family: TypeAlias = tuple[tuple[Word, ...], ...]
 """For each state its words."""
@@ -38,24 +37,6 @@ MOST_LISTED = 1_000
 """States whose words are listed at all: those of a splitting tree can be as many and as long as there are states."""
 BEHAVIOURS, OPTIONS = 3_000, 150
 """Words that are looked at for a cover, up to those that split and lead alike, and those of them it chooses from."""
-
-
-@final
-@dataclass(frozen=True)
-class _Table:
-    """A minimal complete machine as `find_splitters` wants it."""
-
-    successor: tuple[tuple[int, ...], ...]
-    output: tuple[tuple[Reading, ...], ...]
-    weight: tuple[int, ...]
-
-    @property
-    def num_states(self) -> int:
-        return len(self.successor)
-
-    @property
-    def num_actions(self) -> int:
-        return len(self.weight)
 
 
 def find_characterising_set(model: Model, cost: LongArray | None = None) -> tuple[tuple[Word, ...], int]:
@@ -75,10 +56,10 @@ def find_characterising_set(model: Model, cost: LongArray | None = None) -> tupl
 
 def _cover_pairs(model: Model, cost: LongArray) -> tuple[Word, ...]:
     """The cheapest words, of some, that tell every two states apart."""
-    splitters = find_splitters(_table(model, cost), max_behaviours=BEHAVIOURS)
+    splitters = _find_splitters(model, cost)
     pairs = list(combinations(range(model.num_states), 2))
     options = [sum(1 << k for k, (s, t) in enumerate(pairs) if x.separated[s] >> t & 1) for x in splitters]
-    kept = _undominated(splitters, options)
+    kept = _undominated(options)
     priced = [(options[k], splitters[k].weight * len(splitters) + 1) for k in kept]
     chosen = [splitters[kept[k]].word for k in cover(priced, (1 << len(pairs)) - 1)[0]]
     return tuple(sorted(chosen, key=lambda w: (len(w), w)))
@@ -105,10 +86,10 @@ def find_harmonised_identifiers(model: Model, cost: LongArray | None = None) -> 
 def _identify_all(model: Model, cost: LongArray) -> Family:
     """For each state the cheapest words, of some, that identify it, harmonised."""
     n, price = model.num_states, cost.tolist()
-    splitters = find_splitters(_table(model, cost), max_behaviours=BEHAVIOURS)
+    splitters = _find_splitters(model, cost)
     chosen = [{x.word for x in _identify(splitters, s, n)} for s in range(n)]
     for s, t in combinations(range(n), 2):
-        able = [w for w in chosen[s] | chosen[t] if _read(model, s, w) != _read(model, t, w)]
+        able = [w for w in chosen[s] | chosen[t] if read_along(model, s, w) != read_along(model, t, w)]
         if not any(w in chosen[s] and w in chosen[t] for w in able):
             word = min(able, key=lambda w: (_weigh(w, price), w))
             chosen[s].add(word)
@@ -130,14 +111,14 @@ def _checked_tree(model: Model, cost: LongArray) -> SeparatingTree:
     return tree
 
 
-def _table(model: Model, cost: LongArray) -> _Table:
-    successor = tuple(tuple(int(t) for t in row) for row in model.successor)
-    output = tuple(tuple(int(y) for y in row) for row in model.behaviour)
-    return _Table(successor, output, tuple(int(c) for c in cost))
+def _find_splitters(model: Model, cost: LongArray) -> list[Splitter]:
+    """Some words that split the states."""
+    tables = model.successor.tolist(), model.behaviour.tolist(), cost.tolist()
+    return find_splitters(*tables, max_behaviours=BEHAVIOURS)
 
 
-def _undominated(splitters: Sequence[Splitter], options: Sequence[int]) -> list[int]:
-    """Places of words that no other one beats, the cheapest first, and of these such that all pairs are covered."""
+def _undominated(options: Sequence[int]) -> list[int]:
+    """Places of options that no other one beats, the cheapest first, and of these such that all pairs are covered."""
     kept: list[int] = []
     covered = 0
     for k, mask in enumerate(options):  # the cheapest first
@@ -157,11 +138,7 @@ def _identify(splitters: Sequence[Splitter], state: int, num_states: int) -> lis
 
 def _list_words(tree: SeparatingTree) -> tuple[Word, ...]:
     """The words of a tree that are no beginnings of others."""
-    nodes = (v for v in range(len(tree.child)) if tree.child[v] >= 0)
-    return _without_prefixes(list(dict.fromkeys(tree.word(v) for v in nodes)))
-
-
-def _without_prefixes(words: Sequence[Word]) -> tuple[Word, ...]:
+    words = {tree.word(v) for v in range(len(tree.child)) if tree.child[v] >= 0}
     begun = {word[:k] for word in words for k in range(len(word))}
     return tuple(sorted((word for word in words if word not in begun), key=lambda w: (len(w), w)))
 
@@ -170,7 +147,7 @@ def _pruned(model: Model, family: Family) -> Family:
     """The family without what it can do without; a word stays for all states or goes for some."""
     n = len(family)
     sets = [list(words) for words in family]
-    reads = [{w: _read(model, s, w) for w in {w for words in family for w in words}} for s in range(n)]
+    reads = [{w: read_along(model, s, w) for w in {w for words in family for w in words}} for s in range(n)]
     for s in range(n):
         for word in sorted(sets[s], key=lambda w: (-len(w), w)):
             rest = [w for w in sets[s] if w != word]
@@ -181,14 +158,6 @@ def _pruned(model: Model, family: Family) -> Family:
             ):
                 sets[s] = rest
     return tuple(map(tuple, sets))
-
-
-def _read(model: Model, state: int, word: Word) -> tuple[Reading, ...]:
-    readings: list[Reading] = []
-    for a in word:
-        readings.append(int(model.behaviour[state, a]))
-        state = int(model.successor[state, a])
-    return tuple(readings)
 
 
 def _weigh(word: Word, price: Sequence[int]) -> int:

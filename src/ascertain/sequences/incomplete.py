@@ -57,7 +57,6 @@ class Incomplete:
     """What finding that cost took: so long does it take again, with a proof."""
 
     def name(self, labels: Labels) -> list[str]:
-        """The names of some labels."""
         return [self.names[k] for k in sorted(labels)]
 
 

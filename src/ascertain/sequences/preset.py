@@ -60,7 +60,8 @@ def find_preset_word(task: Task, aim: Aim, *, max_nodes: int = MOST_NODES) -> Pr
     count = len(set(sets.start))
     if count < 2:
         return Preset(Sought((), 0, 0))
-    distances = _measure(sets, meeting=aim != "distinguishing")
+    label = None if aim == "distinguishing" else np.arange(len(sets.states), dtype=np.int32)
+    distances = measure_pairs(sets.successor, sets.behaviour, label, np.array(sets.cost, dtype=np.int64))
     matrix = _matrix(distances)
     low, high = np.unravel_index(np.argmax(matrix[np.ix_(sets.start, sets.start)]), (len(sets.start),) * 2)
     farthest = sets.start[int(low)], sets.start[int(high)]
@@ -87,11 +88,6 @@ def _unread(task: Task) -> Model:
     model = task.model
     same = np.where(model.defined, 0, UNDEFINED).astype(np.int32)
     return model.rebuilt(successor=model.successor, behaviour=same)
-
-
-def _measure(sets: Subsets, *, meeting: bool) -> PairDistances:
-    label = np.arange(len(sets.states), dtype=np.int32) if meeting else None
-    return measure_pairs(sets.successor, sets.behaviour, label, np.array(sets.cost, dtype=np.int64))
 
 
 def _matrix(distances: PairDistances) -> LongArray:

@@ -28,7 +28,7 @@ from ascertain.interruption import look_up
 from ascertain.kernels.sequences.separating import Growth, divide_leaves
 from ascertain.model import Model
 from ascertain.quotients.separation import predecessors
-from ascertain.types import UNDEFINED, Action, IntArray, LongArray, State
+from ascertain.types import UNDEFINED, Action, IntArray, LongArray, Reading, State
 
 SLICE = 20_000_000
 """Edges visited in one call of the kernel; between two calls Ctrl-C works and limits are looked at."""
@@ -79,7 +79,6 @@ class SeparatingTree(Shown):
         return {}
 
     def word(self, node: int) -> tuple[Action, ...]:
-        """The word of a split node."""
         if node not in self._words:
             self._words[node] = self._spell(node)
         return self._words[node]
@@ -135,11 +134,17 @@ class SeparatingTree(Shown):
 
     def _read(self, node: int, word: tuple[Action, ...]) -> str:
         """What the members of a node read along a word."""
-        s, readings = int(self.element[self.first[node]]), list[str]()
-        for a in word:
-            readings.append(self.model.readings[int(self.model.behaviour[s, a])])
-            s = int(self.model.successor[s, a])
-        return " ".join(readings)
+        readings = read_along(self.model, int(self.element[self.first[node]]), word)
+        return " ".join(self.model.readings[y] for y in readings)
+
+
+def read_along(model: Model, state: State, word: tuple[Action, ...]) -> tuple[Reading, ...]:
+    """What a state of a machine without noise reads along a word."""
+    readings: list[Reading] = []
+    for a in word:
+        readings.append(int(model.behaviour[state, a]))
+        state = int(model.successor[state, a])
+    return tuple(readings)
 
 
 def grow_separating_tree(model: Model, *, cost: LongArray | None = None) -> SeparatingTree:

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
-
-from ascertain.bank.blocks import AbstractBlock, Exploration, ListedBlock, SlicedBlock
+from ascertain.bank.blocks import Block, Exploration, ListedBlock, SlicedBlock
 from ascertain.bank.candidates import Compiled, CompileStats, list_candidates
 from ascertain.bank.compile import Compiler
 from ascertain.bank.encoding import count_paths
@@ -52,18 +50,16 @@ def explore(operation: Operation, memory_limit: int, progress: Progress | None) 
     if paths > MAX_PATHS:
         raise LimitError(f"{paths:,} paths or more are too many for the exhaustive compiler; use the merging one")
     work = Exploration(operation, Endpoints(memory_limit))
-    block = SlicedBlock if operation.model.bits else ListedBlock
-    _explore_from(work, block.begin(work), block(work, _count_single(operation)), progress)
+    sent: list[int] = operation.sent.tolist()
+    single = sum(len(operation.alternatives[c]) for c in sent) if operation.max_replaced else 0
+    if operation.model.bits:
+        _explore_from(work, SlicedBlock.begin(work), SlicedBlock(work, single), progress)
+    else:
+        _explore_from(work, ListedBlock.begin(work), ListedBlock(work, single), progress)
     return work
 
 
-def _count_single(operation: Operation) -> int:
-    """How many paths have a single replacement."""
-    size = np.array([len(words) for words in operation.alternatives])[operation.sent]
-    return int(size.sum()) if operation.max_replaced else 0
-
-
-def _explore_from(work: Exploration, root: AbstractBlock, single: AbstractBlock, progress: Progress | None) -> None:
+def _explore_from(work: Exploration, root: Block, single: Block, progress: Progress | None) -> None:
     """Every path: `root` is the one without replacements, `single` takes those with one as they come up."""
     most = work.operation.max_replaced
     for t in range(work.length):
@@ -79,7 +75,7 @@ def _explore_from(work: Exploration, root: AbstractBlock, single: AbstractBlock,
     single.record(1)
 
 
-def _branch(block: AbstractBlock, replaced: int, t: int, most: int) -> None:
+def _branch(block: SlicedBlock | ListedBlock, replaced: int, t: int, most: int) -> None:
     """Follow the paths of a block that are replaced once more, at position t."""
     if replaced < most:
         # What is replaced for the last time branches no more, and goes to the end of the log in one stride.
@@ -89,7 +85,7 @@ def _branch(block: AbstractBlock, replaced: int, t: int, most: int) -> None:
             _follow(block.replaced(t, w, last), replaced + 1, last, most)
 
 
-def _follow(block: AbstractBlock, replaced: int, first: int, most: int) -> None:
+def _follow(block: SlicedBlock | ListedBlock, replaced: int, first: int, most: int) -> None:
     """A block from a position to the end of the log, with all that branches off."""
     for t in range(first, block.work.length):
         if block.paths:

@@ -153,7 +153,6 @@ def _evaluate(tables: Tables, chances: Chances, nodes: Open, seen: Seen, best: B
 
 @kernel
 def place_of(chances: Chances, t: int, replaced: int) -> int:
-    """The number of a place."""
     return t * (chances.allowed + 1) + replaced
 
 

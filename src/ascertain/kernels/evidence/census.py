@@ -12,7 +12,7 @@ import numpy as np
 
 from ascertain.kernels._jit import kernel
 from ascertain.kernels.evidence.look_ahead import count_bits
-from ascertain.kernels.evidence.worlds import MISSING, Steps, fill_tile
+from ascertain.kernels.evidence.worlds import MISSING, Steps, add_contradictions, fill_tile
 from ascertain.kernels.model.boolean import ALL, NONE, ONE, apply_to_slices, gates_each
 from ascertain.types import LongArray, WordArray
 
@@ -53,21 +53,9 @@ def count_states(
                 continue
             apply_to_slices(gates, offset, commands[i], tile, width)
             if readings[i] != MISSING:
-                _add_contradictions(tile[tap[commands[i]]], ALL if readings[i] else NONE, counts, room[0])
+                read = ALL if readings[i] else NONE
+                add_contradictions(tile[tap[commands[i]]], read, counts, num_planes, width, room[0])
         _count_each(counts, num_planes, present, room, many)
-
-
-@kernel
-def _add_contradictions(tapped: WordArray, read: np.uint64, planes: WordArray, carries: WordArray) -> None:
-    """Add one to the count of every state whose tapped bit is not what was read."""
-    for w in range(tapped.size):
-        carries[w] = tapped[w] ^ read
-    for j in range(planes.shape[0]):
-        row = planes[j]
-        for w in range(tapped.size):
-            x, carry = row[w], carries[w]
-            row[w] = x ^ carry
-            carries[w] = x & carry
 
 
 @kernel

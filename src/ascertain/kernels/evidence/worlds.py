@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ascertain.kernels._jit import kernel
+from ascertain.kernels.evidence.look_ahead import count_bits
 from ascertain.kernels.model.boolean import (
     ALL,
     NONE,
@@ -135,8 +136,8 @@ def sweep_states(steps: Steps, room: Room, first_word: int, num_words: int, size
                             size += _finish(steps, i, size, current, count)
                 continue
             while left != NONE:
-                b = _lowest_bit(left)
-                left &= left - ONE  # without its lowest bit
+                b = int(np.int64(count_bits((left & (~left + ONE)) - ONE)))  # the place of its lowest bit
+                left &= left - ONE
                 hypothesis[size] = (np.uint64(first_word + word[w]) << np.uint64(6)) | np.uint64(b)
                 current[size] = np.uint64(_gather(tile, num_bits, w, b))
                 count[size] = base + _gather(planes, num_planes, w, b) if i else 0
@@ -244,6 +245,17 @@ def _count_contradictions(tapped: WordArray, read: np.uint64, planes: WordArray,
         return
     # Any number of planes: a pass for each, carries in the row that is there for it.
     carries = planes[num_planes + 1]
+    add_contradictions(tapped, read, planes, num_planes, width, carries)
+    for w in range(width):
+        left[w] &= ~carries[w]
+
+
+@kernel
+def add_contradictions(
+    tapped: WordArray, read: np.uint64, planes: WordArray, num_planes: int, width: int, carries: WordArray
+) -> None:
+    """Add one to the count of every state whose tapped bit is not what was read; what the last plane carries is left
+    in `carries`."""
     for w in range(width):
         carries[w] = tapped[w] ^ read
     for j in range(num_planes):
@@ -252,8 +264,6 @@ def _count_contradictions(tapped: WordArray, read: np.uint64, planes: WordArray,
             x, carry = row[w], carries[w]
             row[w] = x ^ carry
             carries[w] = x & carry
-    for w in range(width):
-        left[w] &= ~carries[w]
 
 
 @kernel
@@ -306,21 +316,6 @@ def _is_dense(word: np.uint64) -> bool:
             return False
         word &= word - ONE
     return True
-
-
-@kernel
-def _lowest_bit(word: np.uint64) -> int:
-    """The position of the lowest bit that is set; the word is not zero."""
-    # By halves: where the lower half is empty the bit is in the upper one. Kernels have no instruction for it.
-    position = 0
-    width = 32
-    while width > 0:
-        low = word & ((ONE << np.uint64(width)) - ONE)
-        if low == NONE:
-            word >>= np.uint64(width)
-            position += width
-        width >>= 1
-    return position
 
 
 @kernel

@@ -173,7 +173,7 @@ def split_by_halves(
                     if marked[c] == 0:
                         touched[num_touched] = c
                         num_touched += 1
-                    _swap(element, place, int(place[x]), int(first[c] + marked[c]))
+                    swap_places(element, place, int(place[x]), int(first[c] + marked[c]))
                     marked[c] += 1
             for k in range(num_touched):
                 c = touched[k]
@@ -190,7 +190,8 @@ def split_by_halves(
 
 
 @kernel
-def _swap(element: IntArray, place: IntArray, i: int, j: int) -> None:
+def swap_places(element: IntArray, place: IntArray, i: int, j: int) -> None:
+    """Exchange the elements at two places."""
     x = element[i]
     y = element[j]
     element[i] = y

@@ -22,6 +22,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ascertain.kernels._jit import kernel
+from ascertain.kernels.quotients.refinement import swap_places
 from ascertain.types import IntArray, LongArray
 
 FAR = 2**62
@@ -162,13 +163,7 @@ def _mark(
     if marked[b] == 0:
         touched[num_touched] = b
         num_touched += 1
-    i = place[x]
-    j = first[v] + marked[b]
-    other = element[j]
-    element[i] = other
-    element[j] = x
-    place[other] = i
-    place[x] = j
+    swap_places(element, place, int(place[x]), int(first[v] + marked[b]))
     marked[b] += 1
     return num_touched
 
