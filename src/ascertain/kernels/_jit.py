@@ -180,7 +180,7 @@ class Kernel:
     @cached_property
     def dispatcher(self) -> Any:
         """Numba's side of it. No fastmath: guarantees depend on it. It holds no lock."""
-        made = _load_numba().njit(cache=True, nogil=True, boundscheck=False)(self.function)
+        made = _load_numba().njit(cache=True, nogil=True, boundscheck=False, _nrt=False)(self.function)
         files = made._cache._cache_file
         # Machine code holds that of the kernels it calls, so it is fresh while all their sources are what they were.
         files._source_stamp = _hash_sources()
