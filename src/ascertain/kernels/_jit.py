@@ -265,7 +265,7 @@ def whole_kernels() -> Generator[None]:
 
     For work that, after Ctrl-C, goes on from what kernels have written.
     """
-    ours = threading.current_thread() is threading.main_thread()
+    ours = TIERS.mode != "compiled" and threading.current_thread() is threading.main_thread()
     if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return

@@ -29,7 +29,7 @@ from ascertain.errors import LimitError, TaskError
 from ascertain.kernels.search.bounds import NEVER, find_partners, sweep_subsets
 from ascertain.kernels.search.distances import FULL, NONE, look_up_pair
 from ascertain.kernels.search.tables import SearchTables, Subsets
-from ascertain.quotients.separation import PairDistances, list_reachable, measure_task, successors_within
+from ascertain.quotients.separation import PairDistances, list_reachable, measure_task, pair_number, successors_within
 from ascertain.search.leaves import bound_by_leaves
 from ascertain.search.pair_table import grow_pairs, keep_met_pairs, keep_no_pairs
 from ascertain.task.task import Task
@@ -100,6 +100,10 @@ class Arena:
 
     def measure(self, s: State, t: State) -> tuple[int, Action | None, bool]:
         """The distance of two states, how a cheapest word begins, and whether they are known: else it is a bound."""
+        tables = self.tables
+        if len(tables.distance) > 0:
+            p = pair_number(s, t)
+            return int(tables.distance[p]), None if tables.choice[p] < 0 else int(tables.choice[p]), True
         while True:
             distance, choice = look_up_pair(self.tables, s, t, len(self.tables.pairs.explored))
             if choice >= NONE or not self.make_pair_room():

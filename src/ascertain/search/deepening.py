@@ -18,7 +18,7 @@ import numpy as np
 
 from ascertain.kernels._jit import compiling_seconds, whole_kernels
 from ascertain.kernels.quotients.pairs import INFINITE
-from ascertain.kernels.search.deepen import deepen, prove_infinite
+from ascertain.kernels.search.deepen import MANY_VISITS, deepen, prove_infinite
 from ascertain.kernels.search.graph import DONE, EXPANDED, FULL, PAUSED, bound_again
 from ascertain.policy.automaton import Automaton
 from ascertain.policy.evaluate import cost_by_hypothesis
@@ -38,8 +38,6 @@ SearchProgress: TypeAlias = Callable[[Fraction, Fraction | None, SearchStats], N
 
 SLICE = 20_000
 """Visits in one call of the kernel: a few hundredths of a second."""
-MANY_VISITS = 2_000
-"""Visits before infinity is first looked for: most tasks are settled sooner."""
 IMPROVE_AFTER = 40_000
 """Visits after which a policy is improved: a search that is over sooner would only lose time by it."""
 SHORT_SLICE, FIRST_PASSES, SMALL = 4_000, 12_000_000, 2_000

@@ -24,7 +24,7 @@ from ascertain.interruption import OutOfTime, limited, seconds_left
 from ascertain.kernels._jit import compiling_seconds
 from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.policy.automaton import NOWHERE, Automaton
-from ascertain.policy.evaluate import cost_by_hypothesis
+from ascertain.policy.evaluate import cost_by_hypothesis, integer_cost_by_hypothesis
 from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.quotients.separation import PairDistances
 from ascertain.search.configuration import Arena, Member, build_arena, is_pure
@@ -105,7 +105,7 @@ def solve(
         return conclude_early(task, first, given, objective, "interrupt", time.monotonic() - started)
     if is_pure(arena.start):
         return answer_at_once(arena, quotient, given if mean else None, time.monotonic() - started)
-    merged = merge_weights(task, quotient, arena, given)
+    merged = merge_weights(quotient, arena, given)
     if mean and not fits(task, merged):
         raise TaskError("the weights need too many bits once written over one denominator; use simpler ratios")
     search = Search(
@@ -152,9 +152,7 @@ def conclude_early(
     lower, proof = least_that_must_be_done(task)
     upper: Fraction | None = None
     if first is not None:
-        costs = cost_by_hypothesis(task, first)
-        mean = sum((w * c for w, c in zip(weights, costs, strict=True)), Fraction(0)) / sum(weights)
-        upper = max(costs) if objective == "worst" else mean
+        upper = max(cost_by_hypothesis(task, first)) if objective == "worst" else mean_cost(task, first, weights)
     stats = SearchStats(seconds, 0, 0, 0, 0)
     known = proof if objective == "worst" else None
     return Bounded(lower, upper, first and first.named(task), known, why, stats, objective)
@@ -174,10 +172,15 @@ def least_that_must_be_done(task: Task) -> tuple[Fraction, Proof]:
 def with_mean(task: Task, weights: Weights, solution: Solution) -> Solution:
     """The result with the mean cost of its policy."""
     if isinstance(solution, Solved):
-        costs = cost_by_hypothesis(task, solution.policy)
-        total = sum((w * c for w, c in zip(weights, costs, strict=True)), Fraction(0))
-        return replace(solution, mean=total / sum(weights))
+        return replace(solution, mean=mean_cost(task, solution.policy, weights))
     return solution
+
+
+def mean_cost(task: Task, policy: Automaton, weights: Weights) -> Fraction:
+    """The mean cost of a policy that is never wrong."""
+    costs, scale = integer_cost_by_hypothesis(task, policy)
+    whole = as_integers(weights)
+    return sum(w * c for w, c in zip(whole, costs, strict=True)) / (scale * sum(whole))
 
 
 def conclude(
@@ -270,15 +273,22 @@ def check_weights(task: Task, weights: Sequence[Fraction] | None) -> Weights:
     return tuple(Fraction(w) for w in weights)
 
 
-def merge_weights(task: Task, quotient: Quotient, arena: Arena, given: Weights) -> dict[Member, int]:
+def as_integers(weights: Weights) -> list[int]:
+    """Integers in the ratio of the weights."""
+    unit = math.lcm(*(w.denominator for w in weights))
+    return [w.numerator * (unit // w.denominator) for w in weights]
+
+
+def merge_weights(quotient: Quotient, arena: Arena, given: Weights) -> dict[Member, int]:
     """Integer weights, in the ratio of those given, of the members of the reduced task."""
-    unit = math.lcm(*(w.denominator for w in given))
-    state_of = {int(c): s for s, c in enumerate(arena.class_of)}
+    state_of = {c: s for s, c in enumerate(arena.class_of.tolist())}
     total: dict[Member, int] = {}
-    for h, w in enumerate(given):
-        c = int(quotient.hypothesis_class[h])
-        member = (int(quotient.reduced.label[c]), state_of[int(quotient.reduced.state[c])])
-        total[member] = total.get(member, 0) + int(w * unit)
+    members = [
+        (label, state_of[s])
+        for label, s in zip(quotient.reduced.label.tolist(), quotient.reduced.state.tolist(), strict=True)
+    ]
+    for c, w in zip(quotient.hypothesis_class.tolist(), as_integers(given), strict=True):
+        total[members[c]] = total.get(members[c], 0) + w
     # The smallest integers in the same ratio.
     common = math.gcd(*total.values())
     return {member: w // common for member, w in total.items()}

@@ -39,6 +39,9 @@ from ascertain.kernels.search.graph import (
 from ascertain.kernels.search.tables import SearchTables
 from ascertain.types import LongArray
 
+MANY_VISITS = 2_000
+"""Visits before which nothing is due when the bound of the root has risen: most tasks are settled sooner."""
+
 
 @kernel
 def edge_value(graph: ConfigurationGraph, price: int, e: int, bound: LongArray, mean: bool) -> int:
@@ -80,7 +83,7 @@ def deepen(tables: SearchTables, graph: ConfigurationGraph, scratch: Scratch, st
         # The question of this frame is answered: D(v) exceeds the budget, or is within it.
         if graph.lower[v] > budget or graph.upper[v] <= budget:
             depth -= 1
-            if depth == 0:
+            if depth == 0 and graph.used[VISITS] >= MANY_VISITS:
                 stack[0, 0] = 0
                 return RAISED
             continue
