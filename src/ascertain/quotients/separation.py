@@ -100,8 +100,8 @@ def measure_pairs(
     """Distances and first actions of all pairs: by separation alone, or, where labels are given, by them too.
 
     `successor[e, a]` and `behaviour[e, a]` are -1 where e does not allow a; `cost[a]` is a positive integer. Time and
-    memory grow with the number of pairs: 14 bytes for each, a little more where costs differ. `states` are what elements
-    stand for, if not themselves.
+    memory grow with the number of pairs: 14 bytes for each, a little more where costs differ. Elements stand for
+    `states`, or for themselves.
     """
     n, num_actions = successor.shape
     size = n * (n - 1) // 2
@@ -129,7 +129,9 @@ def measure_pairs(
     while np.any(pairs.head < pairs.tail):
         look_up()
         edges += spread_pairs(start, source, pairs, SLICE)
-    return PairDistances(elements if states is None else states, successor, behaviour, label, pairs.distance, pairs.choice, edges)
+    return PairDistances(
+        elements if states is None else states, successor, behaviour, label, pairs.distance, pairs.choice, edges
+    )
 
 
 def measure_task(task: Task, states: IntArray | None = None) -> PairDistances:

@@ -283,11 +283,12 @@ def merge_weights(quotient: Quotient, arena: Arena, given: Weights) -> dict[Memb
     """Integer weights, in the ratio of those given, of the members of the reduced task."""
     state_of = {c: s for s, c in enumerate(arena.class_of.tolist())}
     total: dict[Member, int] = {}
-    members = [
+    members: list[Member] = [
         (label, state_of[s])
         for label, s in zip(quotient.reduced.label.tolist(), quotient.reduced.state.tolist(), strict=True)
     ]
-    for c, w in zip(quotient.hypothesis_class.tolist(), as_integers(given), strict=True):
+    classes: list[int] = quotient.hypothesis_class.tolist()
+    for c, w in zip(classes, as_integers(given), strict=True):
         total[members[c]] = total.get(members[c], 0) + w
     # The smallest integers in the same ratio.
     common = math.gcd(*total.values())
