@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,6 +27,9 @@ from typing import TypeAlias
 import numpy as np
 
 from ascertain.errors import LimitError, TaskError
+from ascertain.interruption import OutOfTime, begin_work
+from ascertain.kernels._jit import OVERTIME, expect_seconds
+from ascertain.kernels.quotients.pairs import spread_pairs
 from ascertain.kernels.search.bounds import NEVER, find_partners, sweep_subsets
 from ascertain.kernels.search.distances import FULL, NONE, look_up_pair
 from ascertain.kernels.search.tables import SearchTables, Subsets
@@ -187,8 +191,11 @@ def build_arena(task: Task, *, mean: bool = False, distances: PairDistances | No
     if len(class_of) << bits >= 2**31:
         raise LimitError(f"{len(class_of)} states with {len(task.labels)} labels are too many for the exact solver")
     cost, scale = task.integer_costs()
-    if distances is None and len(class_of) ** 2 * len(cost) <= MOST_PASSES:
-        distances = measure_task(task, class_of)
+    passes = len(class_of) ** 2 * len(cost)
+    if distances is None and passes <= MOST_PASSES:
+        with suppress(OutOfTime):  # what is met is measured all the same
+            begin_work(expect_seconds(spread_pairs, passes) - OVERTIME)
+            distances = measure_task(task, class_of)
     element: list[int] = np.searchsorted(class_of, task.state).tolist()
     return Arena(
         task=task,

@@ -57,6 +57,8 @@ Weights: TypeAlias = tuple[Fraction, ...]
 LARGE, SMALL_STATES = 25_000, 50
 """States times actions above which a first policy is found at once; a hypothesis counts as so many states."""
 
+MOMENT = 1e-6
+"""Seconds that whoever is patient thinks are left."""
 PATIENCE = 1.0
 """Seconds after Ctrl-C in which a first policy is looked for, where there is none yet."""
 
@@ -91,11 +93,12 @@ def solve(
     deadline = None if time_limit is None else started + time_limit
     first: Automaton | None = None
     try:
-        with _ending_at(deadline if is_large(task) else None):
+        with _ending_at(deadline, patient=not is_large(task)):
             first = find_first_policy(task, deadline=deadline, eager=True) if is_large(task) else None
             quotient = take_quotient(task)
             arena = build_arena(quotient.reduced, mean=mean, distances=distances)
     except OutOfTime:
+        first = first or find_first_policy(task, deadline=deadline, eager=True)
         return conclude_early(task, first, given, objective, "time", time.monotonic() - started)
     except KeyboardInterrupt:
         if first is None and is_large(task):
@@ -108,17 +111,22 @@ def solve(
     merged = merge_weights(quotient, arena, given)
     if mean and not fits(task, merged):
         raise TaskError("the weights need too many bits once written over one denominator; use simpler ratios")
-    search = Search(
-        arena,
-        merged if mean else None,
-        task=task,
-        first=first,
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-        started=started,
-        compiled_before=compiled_before,
-    )
-    with _ending_at(deadline):  # kernels look at it before they are compiled
+    try:
+        with _ending_at(deadline, patient=True):
+            search = Search(
+                arena,
+                merged if mean else None,
+                task=task,
+                first=first,
+                time_limit=time_limit,
+                memory_limit=memory_limit,
+                started=started,
+                compiled_before=compiled_before,
+            )
+    except OutOfTime:
+        first = first or find_first_policy(task, deadline=deadline, eager=True)
+        return conclude_early(task, first, given, objective, "time", time.monotonic() - started)
+    with _ending_at(deadline):
         why = search.run(progress)
     if search.lower == INFINITE and mean:
         # What cannot be settled cannot be settled at any mean cost either, and a proof of it is one about worst costs.
@@ -131,12 +139,21 @@ def solve(
     return with_mean(task, given, solution)
 
 
-def _ending_at(deadline: float | None) -> AbstractContextManager[None]:
-    """Within, what looks up is stopped at this time by `time.monotonic`, or earlier if others say so."""
+def _ending_at(deadline: float | None, *, patient: bool = False) -> AbstractContextManager[None]:
+    """Within, what looks up is stopped at this time by `time.monotonic`, or earlier if others say so.
+
+    No work is begun that would end much later. Who is patient stops nothing that is done in a moment.
+    """
     if deadline is None:
         return nullcontext()
     outer = time.monotonic() + (seconds_left() or 0.0) if seconds_left() is not None else math.inf
-    return limited(lambda: min(deadline, outer) - time.monotonic(), "the time limit of the search")
+    least = MOMENT if patient else -math.inf
+
+    def left() -> float:
+        now = time.monotonic()
+        return min(outer - now, max(least, deadline - now))
+
+    return limited(left, "the time limit of the search", strict=True)
 
 
 def is_large(task: Task) -> bool:

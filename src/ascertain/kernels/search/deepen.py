@@ -39,8 +39,8 @@ from ascertain.kernels.search.graph import (
 from ascertain.kernels.search.tables import SearchTables
 from ascertain.types import LongArray
 
-MANY_VISITS = 2_000
-"""Visits before which nothing is due when the bound of the root has risen: most tasks are settled sooner."""
+FEW_VISITS = 20
+"""Visits before which nobody needs to hear that the bound of the root has risen: small tasks take one call."""
 
 
 @kernel
@@ -83,7 +83,7 @@ def deepen(tables: SearchTables, graph: ConfigurationGraph, scratch: Scratch, st
         # The question of this frame is answered: D(v) exceeds the budget, or is within it.
         if graph.lower[v] > budget or graph.upper[v] <= budget:
             depth -= 1
-            if depth == 0 and graph.used[VISITS] >= MANY_VISITS:
+            if depth == 0 and graph.used[VISITS] >= FEW_VISITS:
                 stack[0, 0] = 0
                 return RAISED
             continue
