@@ -17,12 +17,15 @@ from hypothesis import strategies as st
 
 from ascertain.certificate.solution import solution_claims
 from ascertain.certificate.write import certificate_data
+from ascertain.kernels import _jit
+from ascertain.kernels._jit import Kernel
 from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.kernels.search.graph import DONE, FULL, PAUSED, expand
 from ascertain.pipeline import settle as settling
 from ascertain.pipeline.settle import settle
+from ascertain.policy.automaton import Automaton
 from ascertain.quotients.quotient import take_quotient
-from ascertain.search import configuration, exact, limits, pair_table
+from ascertain.search import configuration, exact, first_policy, first_step, limits, pair_table
 from ascertain.search.configuration import build_arena, is_pure
 from ascertain.search.exact import solve
 from ascertain.search.first_policy import find_first_policy
@@ -36,7 +39,9 @@ from tests.reference.optimum import optimum
 from tests.reference.pairs import distances
 from tests.reference.scaling_tasks import (
     counter,
+    locks,
     mastermind,
+    mutants,
     odd_permutations,
     random_machine,
     random_union,
@@ -45,6 +50,7 @@ from tests.reference.scaling_tasks import (
 from tests.reference.search import walk
 from tests.strategies import tasks
 from tests.test_search import check
+from tests.tiers import forget_changes
 
 
 def interrupt(*_: object, **__: object) -> NoReturn:
@@ -118,6 +124,44 @@ def test_a_first_policy_is_right_and_no_cheaper_than_the_optimum(task: Task, wid
     if policy is not None:
         assert best is not None
         assert max(walk(task, policy)) >= best
+
+
+@given(tasks(max_hypotheses=6))
+@settings(max_examples=150)
+def test_a_first_policy_is_the_same_where_its_kernel_is_interpreted(task: Task) -> None:
+    _check_that_arrays_make_the_same_policy(task)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [counter(30), shift_register(6, 64), random_union(40), random_machine(500, 20), locks(4), mastermind(3, 3)],
+)
+def test_a_larger_first_policy_is_the_same_too(task: Task) -> None:
+    _check_that_arrays_make_the_same_policy(task)
+
+
+def _check_that_arrays_make_the_same_policy(task: Task) -> None:
+    found: list[Automaton | None] = []
+    for at_hand in (True, False):
+        with patch.object(first_policy, "is_at_hand", lambda _, here=at_hand: here), patch.object(first_step, "FEW", 0):
+            found.append(find_first_policy(task, eager=True))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("task", [mutants(12), locks(4), random_union(40), shift_register(6, 64), mastermind(3, 3)])
+def test_what_would_not_end_in_time_is_not_begun(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels are interpreted, a pass is said to take a second and compiling an hour: only a policy is to be had."""
+    with forget_changes():
+        monkeypatch.setattr(_jit.TIERS, "mode", "auto")
+        monkeypatch.setattr(_jit, "SECONDS_PER_PASS", 1.0)
+        monkeypatch.setattr(_jit, "SECONDS_PER_INSTRUCTION", 3600.0)
+        monkeypatch.setattr(Kernel, "has_files", False)
+        monkeypatch.setattr(first_policy, "plan_first", first_policy.plan_first.interpreted)
+        result = solve(replace(task), time_limit=20.0, prove="never", least_mean=False)
+    assert isinstance(result, Bounded)
+    assert result.why == "time"
+    assert result.policy is not None
+    assert result.upper == max(walk(task, result.policy)) <= greedy_cost(task)
 
 
 @pytest.mark.parametrize("task", [counter(30), shift_register(6, 64), random_union(40), random_machine(500, 20)])

@@ -191,7 +191,7 @@ ROADS: dict[str, Road] = {
 def busy() -> Iterator[None]:
     """Small questions go all the ways of large ones: tables grow, and what is done when a search takes long is done."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"SLICE": 40, "SHORT_SLICE": 20, "MANY_VISITS": 30, "IMPROVE_AFTER": 60}.items():
+        for name, value in {"SLICE": 40, "SHORT_SLICE": 20, "MANY_VISITS": 15, "IMPROVE_AFTER": 60}.items():
             patch.setattr(deepening, name, value)
         patch.setattr(direct, "ROOM", 16)
         patch.setattr(Endpoints.__init__, "__defaults__", (4,))

@@ -64,6 +64,10 @@ def _guard(function: Callable[..., Any], name: str, of_class: type | None = None
         found = read_hints(of_class if hasattr(of_class, "__dataclass_fields__") else function)
         return {key: hint for key, hint in found.items() if key in signature.parameters}
 
+    @cache
+    def kinds() -> dict[str, Kind]:
+        return {key: read_kind(hint) for key, hint in hints().items()}
+
     @wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         if of_class is not None and _is_ours(sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]
@@ -73,9 +77,9 @@ def _guard(function: Callable[..., Any], name: str, of_class: type | None = None
         except TypeError as reason:  # Python's own sentence names the function; that of `bind` does not
             raise TypeError(f"{name}: {reason}") from None
         for key, value in bound.arguments.items():
-            if key not in hints():
+            if key not in kinds():
                 continue
-            words, read = read_kind(hints()[key])
+            words, read = kinds()[key]
             try:
                 bound.arguments[key] = read(value)
             except (ValueError, TypeError, OverflowError):

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeAlias, final
+from typing import NoReturn, TypeAlias, final
 
 SecondsLeft: TypeAlias = Callable[[], float]
 """How many seconds are left now; none or fewer: the time is over."""
 
-_limit: ContextVar[tuple[SecondsLeft, str | Callable[[], str]] | None] = ContextVar("ascertain_limit", default=None)
-"""The seconds that are left, and what is said when they are over."""
+_limit: ContextVar[tuple[SecondsLeft, str | Callable[[], str], bool] | None] = ContextVar(
+    "ascertain_limit", default=None
+)
+"""The seconds that are left, what is said when they are over, and whether the limit is strict."""
 
 
 @final
@@ -25,9 +27,12 @@ class OutOfTime(Exception):
 
 
 @contextmanager
-def limited(left: SecondsLeft, reason: str | Callable[[], str]) -> Generator[None]:
-    """Within, whoever looks up when no time is left is stopped for the reason that there is then."""
-    token = _limit.set((left, reason))
+def limited(left: SecondsLeft, reason: str | Callable[[], str], *, strict: bool = False) -> Generator[None]:
+    """Within, whoever looks up when no time is left is stopped for the reason that there is then.
+
+    Where the limit is strict, work that is sure not to end in time is not begun.
+    """
+    token = _limit.set((left, reason, strict))
     try:
         yield
     finally:
@@ -44,4 +49,17 @@ def look_up() -> None:
     """Go on, or stop here if the time is over."""
     limit = _limit.get()
     if limit is not None and limit[0]() <= 0:
-        raise OutOfTime(limit[1] if isinstance(limit[1], str) else limit[1]())
+        _stop(limit[1])
+
+
+def begin_work(seconds: float) -> bool:
+    """Go on, or stop here if a strict limit leaves no time for that many seconds; whether the limit is strict."""
+    limit = _limit.get()
+    strict = limit is not None and limit[2]
+    if limit is not None and strict and seconds > max(limit[0](), 0.0):
+        _stop(limit[1])
+    return strict
+
+
+def _stop(reason: str | Callable[[], str]) -> NoReturn:
+    raise OutOfTime(reason if isinstance(reason, str) else reason())

@@ -15,7 +15,8 @@ the call at hand will take by its own estimate (`work`), reach what the change c
 
 This is the rule for renting skis: who buys them once the rent has come to their price never pays more than twice what
 was best, however long the winter is. Where time is limited (`interruption.py`), a kernel is compiled only while twice
-the price is left, and loaded while there is time for that, unless its next call alone is worth it. Kernels whose work
+the price is left, and loaded while there is time for that, unless its next call alone is worth it; where the limit is
+strict, a call that cannot end in time either way is not made. Kernels whose work
 nobody can foresee, such as searches, are *sliced*: their last argument is a limit, and they go on where they stopped
 when they are called again. While such a kernel is interpreted, a call is cut into portions, and the kernel may change
 between two.
@@ -47,7 +48,7 @@ from typing import Any, TypeAlias, TypeVar, cast, final, overload
 import numpy as np
 
 from ascertain.errors import AscertainError
-from ascertain.interruption import seconds_left
+from ascertain.interruption import begin_work, seconds_left
 
 F = TypeVar("F", bound=Callable[..., Any])
 Work: TypeAlias = (
@@ -67,6 +68,8 @@ SOON = 4
 """Where time is limited, Numba is imported at once when less than so many times what that takes is left."""
 LOAD_SECONDS = 0.02
 """Loading the machine code of one kernel takes about this long."""
+OVERTIME = 0.2
+"""Seconds after its limit in which work is still begun."""
 SECONDS_PER_INSTRUCTION = 0.0015
 """Compiling took 1 to 3 ms for each instruction of the kernels of `solve`, `bank` and `observe`, 1.5 in the mean."""
 SECONDS_PER_PASS = 1e-6
@@ -157,7 +160,9 @@ class Kernel:
                     return True
                 self.may_load = False  # the files are stale, or hold code for other types of arguments
         price = self.price + numba
-        return own >= price and (left is None or left >= 2 * price or ahead >= price)
+        if left is not None and left < 2 * price:
+            return not begin_work(ahead - OVERTIME) and own >= price <= ahead
+        return own >= price
 
     def interpret(self, arguments: tuple[Any, ...]) -> Any:
         """Call the function itself, by the clock."""
@@ -180,7 +185,7 @@ class Kernel:
     @cached_property
     def dispatcher(self) -> Any:
         """Numba's side of it. No fastmath: guarantees depend on it. It holds no lock."""
-        made = _load_numba().njit(cache=True, nogil=True, boundscheck=False)(self.function)
+        made = _load_numba().njit(cache=True, nogil=True, boundscheck=False, _nrt=False)(self.function)
         files = made._cache._cache_file
         # Machine code holds that of the kernels it calls, so it is fresh while all their sources are what they were.
         files._source_stamp = _hash_sources()
@@ -249,6 +254,18 @@ def is_compiled(function: Callable[..., Any]) -> bool:
     return isinstance(function, Kernel) and function.machine_code is not None
 
 
+def is_at_hand(function: Callable[..., Any]) -> bool:
+    """Whether calls of a kernel go to machine code, or will once they are worth loading it."""
+    if not isinstance(function, Kernel) or TIERS.mode == "compiled":
+        return True
+    return function.machine_code is not None or (TIERS.mode == "auto" and function.may_load and function.has_files)
+
+
+def expect_seconds(function: Callable[..., Any], passes: int) -> float:
+    """What so many passes of a kernel take while it is interpreted; nothing to speak of otherwise."""
+    return 0.0 if is_at_hand(function) else SECONDS_PER_PASS * passes
+
+
 def use_compiled_kernels() -> None:
     """Compile every kernel at its first call, in this process and in those it starts: for the studies of the paper.
 
@@ -265,7 +282,7 @@ def whole_kernels() -> Generator[None]:
 
     For work that, after Ctrl-C, goes on from what kernels have written.
     """
-    ours = threading.current_thread() is threading.main_thread()
+    ours = TIERS.mode != "compiled" and threading.current_thread() is threading.main_thread()
     if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return

@@ -47,9 +47,9 @@ class AbstractMachine(AbstractListed, AbstractDeterministic):
         behaviour = self._check_table(getattr(self, self.table_field), self.table_field, len(self.laws))
         set_fields(self, successor=successor, behaviour=behaviour, **{self.table_field: behaviour})
         set_fields(self, everywhere=self.defined.all(axis=0))
-        odd = np.argwhere(self.defined != (behaviour != UNDEFINED))
-        if odd.size:
-            s, a = (int(i) for i in odd[0])
+        odd = self.defined != (behaviour != UNDEFINED)
+        if odd.any():
+            s, a = (int(i) for i in np.argwhere(odd)[0])
             raise ModelError(
                 f"action {self.actions[a]!r} in state {self.states[s]!r} has only one of successor and reading"
             )

@@ -8,7 +8,8 @@ an `Automaton` children come after their parents, so that every walk ends; in a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Self, final
 
@@ -16,6 +17,7 @@ from ascertain.drawing.outline import NOWHERE, Names, Outline, outline_nodes
 from ascertain.drawing.shown import Shown
 from ascertain.drawing.tree import draw_svg, draw_text, write_tree
 from ascertain.errors import LimitError, ModelError
+from ascertain.model.abstract import set_fields
 from ascertain.policy.policy import Abstain, Answer, Ask, Decision
 from ascertain.task.task import Task
 from ascertain.types import Reading
@@ -53,7 +55,9 @@ class AbstractNodes(Shown):
     def named(self, task: Task) -> Self:
         """The same policy, which is drawn with the names and costs of this task."""
         model = task.model
-        return replace(self, names=Names(model.actions, model.readings, task.labels, task.cost))
+        same = copy(self)  # which need not be checked again
+        set_fields(same, names=Names(model.actions, model.readings, task.labels, task.cost))
+        return same
 
     @property
     def outline(self) -> Outline:

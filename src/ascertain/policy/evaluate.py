@@ -115,7 +115,13 @@ def _exact_work(chain: Chain, fates: Fates) -> int:
 
 
 def cost_by_hypothesis(task: Task, policy: Automaton) -> list[Fraction]:
-    """`evaluate(...).costs` for a policy that is never wrong on a machine without noise: the cost of each one walk.
+    """`evaluate(...).costs` for a policy that is never wrong on a machine without noise: the cost of each one walk."""
+    costs, scale = integer_cost_by_hypothesis(task, policy)
+    return [Fraction(cost, scale) for cost in costs]
+
+
+def integer_cost_by_hypothesis(task: Task, policy: Automaton) -> tuple[list[int], Fraction]:
+    """The same in the integer costs of the task, and what these were multiplied by.
 
     The policy asks only what is allowed and knows every reading, so no chain is needed.
     """
@@ -124,12 +130,12 @@ def cost_by_hypothesis(task: Task, policy: Automaton) -> list[Fraction]:
     successor, output = task.model.successor, task.model.behaviour
     price, scale = task.integer_costs()
     prices: list[int] = price.tolist()
-    costs: list[Fraction] = []
+    costs: list[int] = []
     for start in task.state.tolist():
         s, node, cost = int(start), policy.start(), 0
         while (a := policy.action[node]) != NOWHERE:
             cost += prices[a]
             node = policy.children[node][int(output[s, a])]
             s = int(successor[s, a])
-        costs.append(Fraction(cost, scale))
-    return costs
+        costs.append(cost)
+    return costs, scale

@@ -77,8 +77,10 @@ class AbstractQuotient(Shown, ABC):
 
 
 def first_places(number: IntArray) -> IntArray:
-    """The first place of each number, in the order of the numbers."""
-    return np.unique(number, return_index=True)[1].astype(np.int32)
+    """The first place of each number, in the order of the numbers: 0, 1, 2 and so on, each there."""
+    first = np.empty(int(number.max()) + 1, dtype=np.int32)
+    first[number[::-1]] = np.arange(len(number) - 1, -1, -1)  # what is written last stays
+    return first
 
 
 def list_shared(block: IntArray) -> Iterator[tuple[None, LongArray]]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, cached_property
 from itertools import combinations
 
 import numpy as np
@@ -35,7 +36,7 @@ from ascertain.model import Model
 from ascertain.model.noisy import total_variation
 from ascertain.quotients.abstract import first_places
 from ascertain.quotients.separation import predecessors
-from ascertain.types import UNDEFINED, IntArray
+from ascertain.types import UNDEFINED, IntArray, LongArray
 
 SLICE = 20_000_000
 """Edges visited in one call of the kernel; between two calls Ctrl-C works."""
@@ -59,7 +60,7 @@ class Partition:
     certified: bool
     """Whether laws were compared exactly."""
 
-    @property
+    @cached_property
     def representative(self) -> IntArray:
         """The first state of each class."""
         return first_places(self.block)
@@ -105,7 +106,7 @@ class _Rounds:
     """Room for rounds over all states, kept from one to the next."""
 
     def __init__(self, num_states: int, num_actions: int) -> None:
-        self.multiplier = np.random.default_rng(SEED).integers(0, 2**61, num_actions + 1) * 2 + 1
+        self.multiplier = draw_multipliers(num_actions + 1)
         self.code = np.empty(num_states, dtype=np.int64)
         self.slots = np.empty(1 << (2 * num_states).bit_length(), dtype=np.int64)
 
@@ -115,6 +116,12 @@ class _Rounds:
         self.slots.fill(-1)
         hash_rows(table, name, block, self.multiplier, self.code)
         return fresh, number_rows(table, name, block, self.code, self.slots, exact, fresh)
+
+
+@cache
+def draw_multipliers(number: int) -> LongArray:
+    """Odd numbers for the hashes of rows, always the same."""
+    return np.random.default_rng(SEED).integers(0, 2**61, number) * 2 + 1
 
 
 def _named(block: IntArray) -> IntArray:

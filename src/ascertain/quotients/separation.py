@@ -15,7 +15,7 @@ No experiment settles a question on a set of hypotheses for less than the larges
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import numpy as np
@@ -38,6 +38,8 @@ from ascertain.types import UNDEFINED, Action, IntArray, LongArray, State
 
 SLICE = 50_000_000
 """Edges walked in one call of the kernel; between two calls Ctrl-C works."""
+FEW_STATES = 4_096
+"""States of which marks for all are made in no time."""
 MOST_ELEMENTS = 2**16
 """Elements whose pairs are measured: pair numbers fit 31 bits up to here."""
 MOST_CLASSES = 30_000
@@ -88,11 +90,18 @@ class PairDistances:
         return tuple(word)
 
 
-def measure_pairs(successor: IntArray, behaviour: IntArray, label: IntArray | None, cost: LongArray) -> PairDistances:
+def measure_pairs(
+    successor: IntArray,
+    behaviour: IntArray,
+    label: IntArray | None,
+    cost: LongArray,
+    states: IntArray | None = None,
+) -> PairDistances:
     """Distances and first actions of all pairs: by separation alone, or, where labels are given, by them too.
 
     `successor[e, a]` and `behaviour[e, a]` are -1 where e does not allow a; `cost[a]` is a positive integer. Time and
-    memory grow with the number of pairs: 14 bytes for each, a little more where costs differ.
+    memory grow with the number of pairs: 14 bytes for each, a little more where costs differ. Elements stand for
+    `states`, or for themselves.
     """
     n, num_actions = successor.shape
     size = n * (n - 1) // 2
@@ -114,13 +123,15 @@ def measure_pairs(successor: IntArray, behaviour: IntArray, label: IntArray | No
         tail=np.zeros(len(levels), dtype=np.int32),
     )
     start, source = predecessors(successor)
-    states = np.arange(n, dtype=np.int32)
-    seed_pairs(successor, behaviour, states if label is None else label, label is not None, pairs)
+    elements = np.arange(n, dtype=np.int32)
+    seed_pairs(successor, behaviour, elements if label is None else label, label is not None, pairs)
     edges = 0
     while np.any(pairs.head < pairs.tail):
         look_up()
         edges += spread_pairs(start, source, pairs, SLICE)
-    return PairDistances(states, successor, behaviour, label, pairs.distance, pairs.choice, edges)
+    return PairDistances(
+        elements if states is None else states, successor, behaviour, label, pairs.distance, pairs.choice, edges
+    )
 
 
 def measure_task(task: Task, states: IntArray | None = None) -> PairDistances:
@@ -128,8 +139,7 @@ def measure_task(task: Task, states: IntArray | None = None) -> PairDistances:
     found = list_reachable(task.model, task.state) if states is None else states
     label = None if task.state_label is None else task.state_label[found]
     cost, _ = task.integer_costs()
-    pairs = measure_pairs(successors_within(task.model, found), task.model.behaviour[found], label, cost)
-    return replace(pairs, states=found)
+    return measure_pairs(successors_within(task.model, found), task.model.behaviour[found], label, cost, found)
 
 
 def predecessors(successor: IntArray) -> tuple[IntArray, IntArray]:
@@ -165,21 +175,21 @@ def settle_pairs(task: Task, states: IntArray) -> ByteArray:
 
 def list_reachable(model: Model, states: IntArray) -> IntArray:
     """The states that these can become, themselves included, ascending."""
-    reached = np.zeros(model.num_states, dtype=np.bool_)
-    front = np.unique(states)
+    reached = np.zeros(model.num_states + 1, dtype=np.bool_)  # reached[UNDEFINED] stays False
+    front = states
     while len(front):
         look_up()
         reached[front] = True
-        lead = model.successor[front].ravel()
-        lead = lead[lead != UNDEFINED]
-        lead = lead[~reached[lead]]
-        if len(lead) * 8 > len(reached):
-            # Marks sort many states faster than sorting does.
-            mark = np.zeros(len(reached), dtype=np.bool_)
+        lead = model.successor[front]
+        if lead.size * 8 > len(reached) or len(reached) < FEW_STATES:
+            # Marks sort many states, or few of a few, faster than sorting does.
+            mark = reached.copy()
             mark[lead] = True
-            front = np.flatnonzero(mark)
+            mark[UNDEFINED] = False
+            front = np.flatnonzero(mark != reached)
         else:
-            front = np.unique(lead)
+            lead = lead[lead != UNDEFINED]
+            front = np.unique(lead[~reached[lead]])
     return np.flatnonzero(reached).astype(np.int32)
 
 

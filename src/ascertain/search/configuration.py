@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,10 +27,13 @@ from typing import TypeAlias
 import numpy as np
 
 from ascertain.errors import LimitError, TaskError
+from ascertain.interruption import OutOfTime, begin_work
+from ascertain.kernels._jit import OVERTIME, expect_seconds
+from ascertain.kernels.quotients.pairs import spread_pairs
 from ascertain.kernels.search.bounds import NEVER, find_partners, sweep_subsets
 from ascertain.kernels.search.distances import FULL, NONE, look_up_pair
 from ascertain.kernels.search.tables import SearchTables, Subsets
-from ascertain.quotients.separation import PairDistances, list_reachable, measure_task, successors_within
+from ascertain.quotients.separation import PairDistances, list_reachable, measure_task, pair_number, successors_within
 from ascertain.search.leaves import bound_by_leaves
 from ascertain.search.pair_table import grow_pairs, keep_met_pairs, keep_no_pairs
 from ascertain.task.task import Task
@@ -100,6 +104,10 @@ class Arena:
 
     def measure(self, s: State, t: State) -> tuple[int, Action | None, bool]:
         """The distance of two states, how a cheapest word begins, and whether they are known: else it is a bound."""
+        tables = self.tables
+        if len(tables.distance) > 0:
+            p = pair_number(s, t)
+            return int(tables.distance[p]), None if tables.choice[p] < 0 else int(tables.choice[p]), True
         while True:
             distance, choice = look_up_pair(self.tables, s, t, len(self.tables.pairs.explored))
             if choice >= NONE or not self.make_pair_room():
@@ -183,8 +191,11 @@ def build_arena(task: Task, *, mean: bool = False, distances: PairDistances | No
     if len(class_of) << bits >= 2**31:
         raise LimitError(f"{len(class_of)} states with {len(task.labels)} labels are too many for the exact solver")
     cost, scale = task.integer_costs()
-    if distances is None and len(class_of) ** 2 * len(cost) <= MOST_PASSES:
-        distances = measure_task(task, class_of)
+    passes = len(class_of) ** 2 * len(cost)
+    if distances is None and passes <= MOST_PASSES:
+        with suppress(OutOfTime):  # what is met is measured all the same
+            begin_work(expect_seconds(spread_pairs, passes) - OVERTIME)
+            distances = measure_task(task, class_of)
     element: list[int] = np.searchsorted(class_of, task.state).tolist()
     return Arena(
         task=task,

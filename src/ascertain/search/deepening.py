@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
+from ascertain.interruption import OutOfTime
 from ascertain.kernels._jit import compiling_seconds, whole_kernels
 from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.kernels.search.deepen import deepen, prove_infinite
@@ -38,10 +40,10 @@ SearchProgress: TypeAlias = Callable[[Fraction, Fraction | None, SearchStats], N
 
 SLICE = 20_000
 """Visits in one call of the kernel: a few hundredths of a second."""
-MANY_VISITS = 2_000
-"""Visits before infinity is first looked for: most tasks are settled sooner."""
 IMPROVE_AFTER = 40_000
 """Visits after which a policy is improved: a search that is over sooner would only lose time by it."""
+MANY_VISITS = 2_000
+"""Visits before infinity is first looked for: most tasks are settled sooner."""
 SHORT_SLICE, FIRST_PASSES, SMALL = 4_000, 12_000_000, 2_000
 """Where members times actions are at most SMALL, visits that are spent before a first policy is looked for: so many, or
 fewer if these times actions times the square of members come to more."""
@@ -126,8 +128,11 @@ class Search:
                 why = self.deepen(progress)
         except KeyboardInterrupt:
             why, self.deadline = "interrupt", time.monotonic()
+        except OutOfTime:
+            why = "time"
         if why is not None and not self.prepared:
-            self.prepare()
+            with suppress(OutOfTime):
+                self.prepare()
         return why if self.lower < self.upper else None
 
     def deepen(self, progress: SearchProgress | None) -> StopReason | None:
@@ -145,7 +150,7 @@ class Search:
                 self.report(progress)
                 if self.graph.mean and size > SMALL:
                     self.pack()  # to lower a sum takes many small steps, and to raise its bound even more
-            status = self.visit(at_once if self.prepared else max(1, first))
+            status = self.visit(1 if self.is_over else at_once if self.prepared else max(1, first))
             if status == DONE:
                 return None
             if status == FULL:
@@ -248,7 +253,10 @@ class Search:
             value = int(max(costs) * unit)
         if value >= self.upper:
             return
-        if not enter_policy(self.graph, policy, MOST_ENTERED, self.deadline):
+        entered = False
+        with suppress(OutOfTime):
+            entered = enter_policy(self.graph, policy, MOST_ENTERED, self.deadline)
+        if not entered:
             # The plan first, as everywhere: without one the bound is that of the policy from elsewhere.
             self.first = policy
             self.graph.data.plan[0] = -1

@@ -24,7 +24,7 @@ from ascertain.interruption import OutOfTime, limited, seconds_left
 from ascertain.kernels._jit import compiling_seconds
 from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.policy.automaton import NOWHERE, Automaton
-from ascertain.policy.evaluate import cost_by_hypothesis
+from ascertain.policy.evaluate import cost_by_hypothesis, integer_cost_by_hypothesis
 from ascertain.quotients.quotient import Quotient, take_quotient
 from ascertain.quotients.separation import PairDistances
 from ascertain.search.configuration import Arena, Member, build_arena, is_pure
@@ -57,6 +57,8 @@ Weights: TypeAlias = tuple[Fraction, ...]
 LARGE, SMALL_STATES = 25_000, 50
 """States times actions above which a first policy is found at once; a hypothesis counts as so many states."""
 
+MOMENT = 1e-6
+"""Seconds that whoever is patient thinks are left."""
 PATIENCE = 1.0
 """Seconds after Ctrl-C in which a first policy is looked for, where there is none yet."""
 
@@ -91,11 +93,12 @@ def solve(
     deadline = None if time_limit is None else started + time_limit
     first: Automaton | None = None
     try:
-        with _ending_at(deadline if is_large(task) else None):
+        with _ending_at(deadline, patient=not is_large(task)):
             first = find_first_policy(task, deadline=deadline, eager=True) if is_large(task) else None
             quotient = take_quotient(task)
             arena = build_arena(quotient.reduced, mean=mean, distances=distances)
     except OutOfTime:
+        first = first or find_first_policy(task, deadline=deadline, eager=True)
         return conclude_early(task, first, given, objective, "time", time.monotonic() - started)
     except KeyboardInterrupt:
         if first is None and is_large(task):
@@ -105,20 +108,25 @@ def solve(
         return conclude_early(task, first, given, objective, "interrupt", time.monotonic() - started)
     if is_pure(arena.start):
         return answer_at_once(arena, quotient, given if mean else None, time.monotonic() - started)
-    merged = merge_weights(task, quotient, arena, given)
+    merged = merge_weights(quotient, arena, given)
     if mean and not fits(task, merged):
         raise TaskError("the weights need too many bits once written over one denominator; use simpler ratios")
-    search = Search(
-        arena,
-        merged if mean else None,
-        task=task,
-        first=first,
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-        started=started,
-        compiled_before=compiled_before,
-    )
-    with _ending_at(deadline):  # kernels look at it before they are compiled
+    try:
+        with _ending_at(deadline, patient=True):
+            search = Search(
+                arena,
+                merged if mean else None,
+                task=task,
+                first=first,
+                time_limit=time_limit,
+                memory_limit=memory_limit,
+                started=started,
+                compiled_before=compiled_before,
+            )
+    except OutOfTime:
+        first = first or find_first_policy(task, deadline=deadline, eager=True)
+        return conclude_early(task, first, given, objective, "time", time.monotonic() - started)
+    with _ending_at(deadline):
         why = search.run(progress)
     if search.lower == INFINITE and mean:
         # What cannot be settled cannot be settled at any mean cost either, and a proof of it is one about worst costs.
@@ -131,12 +139,21 @@ def solve(
     return with_mean(task, given, solution)
 
 
-def _ending_at(deadline: float | None) -> AbstractContextManager[None]:
-    """Within, what looks up is stopped at this time by `time.monotonic`, or earlier if others say so."""
+def _ending_at(deadline: float | None, *, patient: bool = False) -> AbstractContextManager[None]:
+    """Within, what looks up is stopped at this time by `time.monotonic`, or earlier if others say so.
+
+    No work is begun that would end much later. Who is patient stops nothing that is done in a moment.
+    """
     if deadline is None:
         return nullcontext()
     outer = time.monotonic() + (seconds_left() or 0.0) if seconds_left() is not None else math.inf
-    return limited(lambda: min(deadline, outer) - time.monotonic(), "the time limit of the search")
+    least = MOMENT if patient else -math.inf
+
+    def left() -> float:
+        now = time.monotonic()
+        return min(outer - now, max(least, deadline - now))
+
+    return limited(left, "the time limit of the search", strict=True)
 
 
 def is_large(task: Task) -> bool:
@@ -152,9 +169,7 @@ def conclude_early(
     lower, proof = least_that_must_be_done(task)
     upper: Fraction | None = None
     if first is not None:
-        costs = cost_by_hypothesis(task, first)
-        mean = sum((w * c for w, c in zip(weights, costs, strict=True)), Fraction(0)) / sum(weights)
-        upper = max(costs) if objective == "worst" else mean
+        upper = max(cost_by_hypothesis(task, first)) if objective == "worst" else mean_cost(task, first, weights)
     stats = SearchStats(seconds, 0, 0, 0, 0)
     known = proof if objective == "worst" else None
     return Bounded(lower, upper, first and first.named(task), known, why, stats, objective)
@@ -174,10 +189,15 @@ def least_that_must_be_done(task: Task) -> tuple[Fraction, Proof]:
 def with_mean(task: Task, weights: Weights, solution: Solution) -> Solution:
     """The result with the mean cost of its policy."""
     if isinstance(solution, Solved):
-        costs = cost_by_hypothesis(task, solution.policy)
-        total = sum((w * c for w, c in zip(weights, costs, strict=True)), Fraction(0))
-        return replace(solution, mean=total / sum(weights))
+        return replace(solution, mean=mean_cost(task, solution.policy, weights))
     return solution
+
+
+def mean_cost(task: Task, policy: Automaton, weights: Weights) -> Fraction:
+    """The mean cost of a policy that is never wrong."""
+    costs, scale = integer_cost_by_hypothesis(task, policy)
+    whole = as_integers(weights)
+    return sum(w * c for w, c in zip(whole, costs, strict=True)) / (scale * sum(whole))
 
 
 def conclude(
@@ -270,15 +290,23 @@ def check_weights(task: Task, weights: Sequence[Fraction] | None) -> Weights:
     return tuple(Fraction(w) for w in weights)
 
 
-def merge_weights(task: Task, quotient: Quotient, arena: Arena, given: Weights) -> dict[Member, int]:
+def as_integers(weights: Weights) -> list[int]:
+    """Integers in the ratio of the weights."""
+    unit = math.lcm(*(w.denominator for w in weights))
+    return [w.numerator * (unit // w.denominator) for w in weights]
+
+
+def merge_weights(quotient: Quotient, arena: Arena, given: Weights) -> dict[Member, int]:
     """Integer weights, in the ratio of those given, of the members of the reduced task."""
-    unit = math.lcm(*(w.denominator for w in given))
-    state_of = {int(c): s for s, c in enumerate(arena.class_of)}
+    state_of = {c: s for s, c in enumerate(arena.class_of.tolist())}
     total: dict[Member, int] = {}
-    for h, w in enumerate(given):
-        c = int(quotient.hypothesis_class[h])
-        member = (int(quotient.reduced.label[c]), state_of[int(quotient.reduced.state[c])])
-        total[member] = total.get(member, 0) + int(w * unit)
+    members: list[Member] = [
+        (label, state_of[s])
+        for label, s in zip(quotient.reduced.label.tolist(), quotient.reduced.state.tolist(), strict=True)
+    ]
+    classes: list[int] = quotient.hypothesis_class.tolist()
+    for c, w in zip(classes, as_integers(given), strict=True):
+        total[members[c]] = total.get(members[c], 0) + w
     # The smallest integers in the same ratio.
     common = math.gcd(*total.values())
     return {member: w // common for member, w in total.items()}

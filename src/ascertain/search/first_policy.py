@@ -11,12 +11,14 @@ import time
 
 import numpy as np
 
+from ascertain.kernels._jit import is_at_hand
 from ascertain.kernels.search import first_policy as kernels
 from ascertain.kernels.search.first_policy import FirstPolicy, Words, plan_first
 from ascertain.kernels.search.graph import Scratch
 from ascertain.kernels.search.tables import SearchTables
 from ascertain.policy.automaton import Automaton
 from ascertain.search.configuration import no_subsets
+from ascertain.search.first_step import split_at_once
 from ascertain.search.pair_table import keep_no_pairs
 from ascertain.search.plan import share_decisions
 from ascertain.task.task import Task
@@ -35,6 +37,8 @@ GRACE = 0.25
 nothing to return."""
 PASSES = 2_000_000
 """Members times words times actions between two looks at the clock: some hundredths of a second."""
+STEPS = 30
+"""Configurations between two looks at the clock where the kernel is interpreted."""
 FINEST, DEAREST = 16, 4_096
 """Costs are counted in sixteenths of the least, up to this many: gains times costs then fit 63 bits."""
 MOST_MEMBERS = 2**17
@@ -99,7 +103,10 @@ def _plan(
     at_a_time = max(1, PASSES // (max(width, k) * len(tables.cost)))
     until, grace = math.inf if deadline is None else deadline, GRACE if eager else 0.0
     while True:
-        status = plan_first(tables, scratch, scratch.weight, words, plan, width, eager, by_largest, at_a_time)
+        if eager and not by_largest and not is_at_hand(plan_first):
+            status = _plan_by_steps(tables, scratch, words, plan, width)
+        else:
+            status = plan_first(tables, scratch, scratch.weight, words, plan, width, eager, by_largest, at_a_time)
         if status == kernels.DONE:
             return status, _read(plan)
         until, grace = max(until, time.monotonic() + grace) if grace else until, 0.0
@@ -107,6 +114,18 @@ def _plan(
             return status, None
         if status == kernels.FULL:
             plan = _doubled(plan)
+
+
+def _plan_by_steps(tables: SearchTables, scratch: Scratch, words: Words, plan: FirstPolicy, width: int) -> int:
+    """What the eager kernel does with a few configurations, more quickly than it does so interpreted."""
+    for _ in range(STEPS):
+        if plan.used[kernels.OPEN] == 0:
+            return kernels.DONE
+        if not split_at_once(tables, plan):
+            status = plan_first(tables, scratch, scratch.weight, words, plan, width, True, False, 1)
+            if status != kernels.PAUSED:
+                return status
+    return kernels.PAUSED
 
 
 def _tables(task: Task, bits: int) -> SearchTables:

@@ -68,31 +68,20 @@ class _Improver:
         tables = worst.arena.tables._replace(mean=True, by_leaves=np.empty(0, dtype=np.int64))
         self.graph = SearchGraph(replace(worst.arena, tables=tables), weights)
         self.stack = np.zeros((FRAMES, 10), dtype=np.int64)
+        nodes, edges = len(self.graph.data.lower), len(self.graph.data.edge_action)
         self.plan = MeanPlan(
-            least_worst=np.zeros(0, dtype=np.int64),
-            first=np.zeros(0, dtype=np.int32),
-            order=np.zeros(0, dtype=np.int32),
-            bound=np.zeros(0, dtype=np.int64),
-            dearest=np.zeros(0, dtype=np.int64),
+            least_worst=np.zeros(nodes, dtype=np.int64),
+            first=np.zeros(nodes, dtype=np.int32),
+            order=np.zeros(edges, dtype=np.int32),
+            bound=np.zeros(edges, dtype=np.int64),
+            dearest=np.zeros(edges, dtype=np.int64),
             record=np.zeros((RECORDS, 5), dtype=np.int64),
             place=np.zeros((RECORDS, 2), dtype=np.int64),
             used=np.array([int(WORK + WORK_PER_VISIT * worst.num_visits), 0, 0, 0], dtype=np.int64),
         )
-        self.make_room()
         self.plan.least_worst[0] = worst.upper(0)
         self.plan.first[0] = -1
         self.steps = max(1, STEPS // (1 + len(weights) ** 2 // 1_000))
-
-    def make_room(self) -> None:
-        """Let what is kept beside nodes and edges grow with these."""
-        plan, nodes, edges = self.plan, len(self.graph.data.lower), len(self.graph.data.edge_action)
-        self.plan = plan._replace(
-            least_worst=grown(plan.least_worst, nodes),
-            first=grown(plan.first, nodes),
-            order=grown(plan.order, edges),
-            bound=grown(plan.bound, edges),
-            dearest=grown(plan.dearest, edges),
-        )
 
     def improve(self) -> bool:
         """Settle what the policy at hand can come to; whether all of it is settled."""
@@ -128,10 +117,17 @@ class _Improver:
     def grow(self) -> None:
         """Twice the room for whatever may be full."""
         self.graph.grow(self.graph.arena.num_actions)
-        record, place = self.plan.record, self.plan.place
-        self.plan = self.plan._replace(record=grown(record, 2 * len(record)), place=grown(place, 2 * len(place)))
+        plan, nodes, edges = self.plan, len(self.graph.data.lower), len(self.graph.data.edge_action)
+        self.plan = plan._replace(
+            least_worst=grown(plan.least_worst, nodes),
+            first=grown(plan.first, nodes),
+            order=grown(plan.order, edges),
+            bound=grown(plan.bound, edges),
+            dearest=grown(plan.dearest, edges),
+            record=grown(plan.record, 2 * len(plan.record)),
+            place=grown(plan.place, 2 * len(plan.place)),
+        )
         self.stack = grown(self.stack, 2 * len(self.stack))
-        self.make_room()
 
     def decide(self, place: Place) -> Decision[Place]:
         """What the best policy known does in a place: of least mean where that is settled, else as the search plans."""

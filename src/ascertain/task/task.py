@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -78,8 +79,14 @@ class Task(AbstractQuestion):
 
     def integer_costs(self) -> tuple[LongArray, Fraction]:
         """Costs as integers, the smallest in their ratio, and what they were multiplied by: `cost[a] * scale`."""
-        whole = math.lcm(*(c.denominator for c in self.cost))
-        multiples = [c.numerator * (whole // c.denominator) for c in self.cost]
+        cost, scale = self._integer_costs
+        return cost.copy(), scale
+
+    @cached_property
+    def _integer_costs(self) -> tuple[LongArray, Fraction]:
+        ratios = [c.as_integer_ratio() for c in self.cost]
+        whole = math.lcm(*[d for _, d in ratios])
+        multiples = [n * (whole // d) for n, d in ratios]
         divisor = math.gcd(*multiples)
         costs = [c // divisor for c in multiples]
         if max(costs) > 2**40:

@@ -63,7 +63,8 @@ def weigh_words(
             a = actions[i]
             bit = np.uint64(tap[a])
             after = apply_command(gates, offset, a, reference[b])
-            room[:] = current[b]
+            for j in range(room.size):
+                room[j] = current[b, j]
             run_states(gates, offset, room, actions[i : i + 1])
             for j in range(room.size):
                 differ = room[j] ^ after
@@ -98,7 +99,8 @@ def follow_words(
         after = apply_command(gates, offset, a, reference[b])
         next_reference[v] = after
         moved = next_current[v]
-        moved[:] = current[b]
+        for j in range(moved.size):
+            moved[j] = current[b, j]
         run_states(gates, offset, moved, action[v : v + 1])
         for j in range(moved.size):
             beaten = row[b, j] == step  # and stays in the row that it is in

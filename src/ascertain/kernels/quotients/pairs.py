@@ -118,7 +118,9 @@ def spread_pairs(start: IntArray, source: IntArray, pairs: Pairs, limit: int) ->
     """
     cost, _, queue_of, distance, choice, closed, queue, head, tail = pairs
     num_actions = len(cost)
-    least = cost.min()
+    least = int(cost[0])
+    for a in range(1, num_actions):
+        least = min(least, int(cost[a]))
     edges = 0
     while edges < limit:
         k = _nearest_head(distance, choice, queue_of, queue, head, tail)

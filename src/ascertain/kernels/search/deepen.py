@@ -39,6 +39,9 @@ from ascertain.kernels.search.graph import (
 from ascertain.kernels.search.tables import SearchTables
 from ascertain.types import LongArray
 
+FEW_VISITS = 20
+"""Visits before which nobody needs to hear that the bound of the root has risen: small tasks take one call."""
+
 
 @kernel
 def edge_value(graph: ConfigurationGraph, price: int, e: int, bound: LongArray, mean: bool) -> int:
@@ -80,7 +83,7 @@ def deepen(tables: SearchTables, graph: ConfigurationGraph, scratch: Scratch, st
         # The question of this frame is answered: D(v) exceeds the budget, or is within it.
         if graph.lower[v] > budget or graph.upper[v] <= budget:
             depth -= 1
-            if depth == 0:
+            if depth == 0 and graph.used[VISITS] >= FEW_VISITS:
                 stack[0, 0] = 0
                 return RAISED
             continue

@@ -60,7 +60,15 @@ class Words(NamedTuple):
     digest: LongArray
 
 
-@kernel(work=lambda tables, width: 8 * tables.cost.size * width, sliced=True)
+def _members_looked_at(plan: FirstPolicy, width: int, eager: bool) -> int:
+    """How many, times words, a decision about the topmost configuration takes."""
+    top = int(plan.used[OPEN])
+    return int(plan.open_begin[top] - plan.open_begin[top - 1]) if eager and top > 0 else width
+
+
+@kernel(
+    work=lambda tables, plan, width, eager: 8 * tables.cost.size * _members_looked_at(plan, width, eager), sliced=True
+)
 def plan_first(
     tables: SearchTables,
     scratch: Scratch,

@@ -244,7 +244,7 @@ def add_node(
     return v
 
 
-@kernel(work=lambda tables, k: k * k // 2 + exploring(tables))
+@kernel(work=lambda tables, k: min(k * k // 2, MOST_LOOKS) + exploring(tables))
 def intern_node(tables: SearchTables, graph: ConfigurationGraph, code: IntArray, weight: LongArray, k: int) -> int:
     """The node with these members, added if it is new; the caller has made sure that there is room."""
     v, place, digest = find_node(graph, tables.mean, code, weight, k)
