@@ -1,8 +1,8 @@
 """Characterising sets and harmonised identifiers: words that tell every two states of a machine apart.
 
 A *characterising set* W (Chow, 1978) has for every two states a word along which they read differently. *Harmonised
-identifiers* (Petrenko and Yevtushenko; Luo, Petrenko and Bochmann, 1994) give each state s a set H_s such that every
-two states s and t have a word in both H_s and H_t along which they read differently: a tester that does not know
+identifiers* (Petrenko, 1991; Luo, Petrenko and von Bochmann, 1994) give each state s a set H_s such that every two
+states s and t have a word in both H_s and H_t along which they read differently: a tester that does not know
 which of the two it is in front of can use it all the same.
 
 They exist exactly up to equivalence, so states stand for classes here. What is made small is the total cost of the

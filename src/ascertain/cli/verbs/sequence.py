@@ -45,8 +45,14 @@ def command(
 ) -> None:
     """Find a sequence of state identification: the cheapest that does it, or the proof that there is none.
 
-    The state is unknown: any of the machine, or a hypothesis of the problem. Definitions, literature and what each one
-    costs to find: docs/sequences.md. Exit code 0 found, 1 there is none (proved), 3 when a limit was met first.
+    The state is unknown: any of the machine, or a hypothesis of the problem. Distinguishing tells the state before the
+    sequence, homing the one after it; synchronizing leads to one state, whatever is read. Adaptive is a tree, preset
+    one word. uio: for each state a word that no other answers alike. characterising-set (W): words that together tell
+    every two states apart; identifiers: such words for each state. These two are small, with a lower bound.
+    splitting-tree: a cheapest separating word for every two states. incomplete: the most that one experiment can tell.
+
+    Definitions, literature and what each one costs to find: docs/sequences.md. Exit code 0 found, 1 there is none
+    (proved), 3 when a limit was met first.
 
     Example:  ascertain sequence synchronizing dial.dot --cost turn=3
     """
