@@ -6,7 +6,6 @@ Brokers are killed, stopped and started again; the lamp is killed, slowed and ma
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -20,16 +19,14 @@ from typing import Any
 
 import pytest
 
-from ascertain.errors import PlantFault, TaskError
+from ascertain.errors import PlantFault
 from ascertain.plant.faults import Garbled, HungUp, InDoubt, Late
-from ascertain.plant.wiring.file import read_wiring
 from ascertain.plant.wiring.plant import WiredPlant, open_wiring
 from tests.conftest import ROOT
-from tests.lamps import call
+from tests.lamps import add_trouble, check_refused, observe_lamp
 
 mqtt = pytest.importorskip("paho.mqtt.client")
 MOSQUITTO = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 EXAMPLE = ROOT / "examples" / "wiring" / "lamp_mqtt.toml"
 
 
@@ -74,9 +71,7 @@ class Broker:
         self.lamp.stdout.close()
 
     def trouble(self, topic: str, mode: str, **more: Any) -> None:
-        path = self.state.with_suffix(".trouble")
-        old = json.loads(path.read_text()) if path.exists() else []
-        path.write_text(json.dumps([*old, {"topic": topic, "mode": mode, **more}]))
+        add_trouble(self.state, topic=topic, mode=mode, **more)
 
     def say(self, topic: str, text: str, retain: bool = False) -> None:
         """What somebody else publishes."""
@@ -120,7 +115,7 @@ def mosquitto(tmp_path: Path) -> Iterator[Broker]:
 
 
 def test_a_wired_lamp_is_observed(broker: Broker) -> None:
-    facts = json.loads(call("observe", LAMP, "--plant", broker.wiring(), "--json").stdout)
+    facts = observe_lamp(broker.wiring())
     assert (facts["verdict"], facts["label"], facts["plant"], facts["faults"]) == ("certified", "lit", "lamp 7", [])
     with broker.open() as plant:
         assert [plant.send(action) for action in ("look", "press the switch", "look")] == ["lit", "click", "dark"]
@@ -238,13 +233,13 @@ def test_a_broker_that_is_back_is_called_again_where_the_wiring_says_so(broker: 
 
 def test_a_run_with_mended_faults_answers_and_one_with_nonsense_ends(mosquitto: Broker) -> None:
     mosquitto.trouble("lamp/ask", "slow", seconds=1.1)
-    facts = json.loads(call("observe", LAMP, "--plant", mosquitto.wiring(timeout=0.8), "--json").stdout)
+    facts = observe_lamp(mosquitto.wiring(timeout=0.8))
     assert facts["label"] == "lit" and [fault["kind"] for fault in facts["faults"]] == ["late"]
     mosquitto.trouble("lamp/ask", "nonsense", after=2)
-    ended = json.loads(call("observe", LAMP, "--plant", mosquitto.wiring(), "--json", code=4).stdout)
+    ended = observe_lamp(mosquitto.wiring(), code=4)
     assert [fault["kind"] for fault in ended["faults"]] == ["garbled"]
     mosquitto.trouble("lamp/ask", "kill", pid=mosquitto.program.pid, after=2)
-    ended = json.loads(call("observe", LAMP, "--plant", mosquitto.wiring(), "--json", code=4).stdout)
+    ended = observe_lamp(mosquitto.wiring(), code=4)
     assert [fault["kind"] for fault in ended["faults"]] == ["hang-up"] and ended["verdict"] == "abstained"
 
 
@@ -281,9 +276,5 @@ def test_a_broker_that_wants_a_password(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_with_a_file_is_one_sentence(tmp_path: Path, old: str, new: str, sentence: str) -> None:
-    path = tmp_path / "w.toml"
     assert old in EXAMPLE.read_text()
-    path.write_text(EXAMPLE.read_text().replace(old, new))
-    with pytest.raises(TaskError) as error:
-        WiredPlant(read_wiring(path))
-    assert str(error.value).startswith(f"{path}: {sentence}")
+    check_refused(tmp_path / "w.toml", EXAMPLE.read_text().replace(old, new), sentence)

@@ -21,10 +21,9 @@ from typer.testing import CliRunner
 
 from ascertain.cli.main import build
 from ascertain_check.verdicts import refuted
-from tests.conftest import ROOT
+from tests.conftest import LAMP
 from tests.test_lines import lamp_over, serving
 
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 PYTHON = f"exec:{sys.executable} {LAMP.with_name('lamp.py')}"
 SHELL = f"exec:sh {LAMP.with_name('lamp.sh')}"
 

@@ -14,10 +14,8 @@ from ascertain.errors import TaskError
 from ascertain.live.journal import Journal
 from ascertain.live.witnesses import command_witness
 from ascertain.pipeline.observe import observe
-from tests.conftest import ROOT
+from tests.conftest import LAMP
 from tests.reference.run_claims import head_of
-
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 
 
 def first_hash(journal: Path) -> str:

@@ -38,11 +38,10 @@ from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import Problem, read_problem
 from ascertain.task.bank import listed_bank
 from ascertain.types import Progress
-from tests.conftest import ROOT
+from tests.conftest import LAMP, ROOT
 from tests.journal_runs import read_records
 
 PRESS = ROOT / "examples" / "operation" / "press.toml"
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 OVER = "the deadline of 10 s has passed"
 pytestmark = pytest.mark.usefixtures("one_time")
 

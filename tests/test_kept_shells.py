@@ -22,11 +22,10 @@ from ascertain.pipeline.observe import observe
 from ascertain.problem.observer import pose_observer
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import read_problem
-from tests.conftest import ROOT
+from tests.conftest import LAMP, ROOT
 
 FOLDER = ROOT / "examples" / "operation"
 PRESS = FOLDER / "press.toml"
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 
 
 def calibrate_press(strata: int = 1) -> Calibration:

@@ -20,9 +20,7 @@ from ascertain.problem.observer import pose_observer
 from ascertain.problem.problem import read_any_problem, read_problem
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import Action
-from tests.conftest import ROOT
-
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
+from tests.conftest import LAMP, ROOT
 
 
 class LastAllowed(AbstractRule):

@@ -17,8 +17,8 @@ from ascertain.model import Machine
 from ascertain.model.build import machine_from_transitions
 from ascertain.model.files import FORMATS, Format, Option, Options, Read, read_model
 from ascertain.plant import PLANTS, PlantContext, PlantKind, find_kind
+from tests.calls import call
 from tests.conftest import ROOT
-from tests.lamps import call
 
 LAMP = "dark press click lit\nlit press click dark\n% seen from the door\ndark look dark dark\nlit look lit lit\n"
 

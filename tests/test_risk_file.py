@@ -21,9 +21,8 @@ from ascertain.errors import AscertainError, FileError, PlantFault, TaskError
 from ascertain.live.record_store import TABLE, RecordStore
 from ascertain.live.risk_file import RiskFile, end_share, read_risk_file, return_share, take_share
 from ascertain.observer.records import START, hash_record
-from tests.conftest import ROOT
+from tests.conftest import LAMP
 
-LAMP = ROOT / "examples/plants/lamp.toml"
 HASH = "0" * 64
 
 

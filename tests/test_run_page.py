@@ -26,9 +26,8 @@ from ascertain.policy.verdict import Abstained
 from ascertain.problem.problem import read_problem
 from ascertain.report.page import draw_page
 from ascertain.report.record import Figure, Page, Section, Series
-from tests.conftest import ROOT
+from tests.conftest import LAMP, ROOT
 
-LAMP = ROOT / "examples/plants/lamp.toml"
 TURNTABLE = ROOT / "examples/operation/turntable.toml"
 HOSTILE = "<script>document.title='hacked'</script>"
 NOISY = f"""

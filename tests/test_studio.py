@@ -32,7 +32,7 @@ from ascertain.pipeline.observe import observe
 from ascertain.pipeline.replay import replay
 from ascertain.problem.edit import find_line, named_files, save_problem, set_key
 from ascertain.problem.problem import read_any_problem
-from tests.conftest import ROOT
+from tests.conftest import LAMP, ROOT
 from tests.studios import make_folder, served
 from tests.test_extras import run_without
 
@@ -44,7 +44,6 @@ from ascertain.studio.live import escape_reading
 from ascertain.studio.tree import Tree
 
 LEAK = ROOT / "examples" / "valve" / "leak.toml"
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 
 
 # who may talk to it

@@ -35,11 +35,10 @@ from ascertain.plant.wiring.decoding import as_text, read_decoder
 from ascertain.plant.wiring.file import WiredAction, Wiring, read_wiring
 from ascertain.plant.wiring.plant import WiredPlant, open_wiring
 from ascertain.problem.starter import write_starter
-from tests.conftest import ROOT
-from tests.lamps import call
+from tests.calls import call
+from tests.conftest import LAMP
 from tests.reference.wiring import holds, what_ran
 
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 BENCH = """
 class Bench:
     identity = "bench 4"

@@ -1,0 +1,36 @@
+"""The command line in one call: in this process, which is quicker, or in one of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
+
+from ascertain.cli.main import build
+
+WIDE = {"COLUMNS": "200", "NO_COLOR": "1"}
+"""A terminal on which tables are not broken into lines."""
+
+
+def call(*arguments: object, code: int = 0, typed: str | None = None) -> Any:
+    """What the command line says; it must end with this exit code."""
+    done = CliRunner().invoke(build(), [str(word) for word in arguments], input=typed, env=WIDE)
+    assert done.exit_code == code, (done.stdout, done.stderr, done.exception)
+    return done
+
+
+def answer(*arguments: object, code: int = 0, typed: str | None = None) -> Any:
+    """What it answers with --json."""
+    return json.loads(call(*arguments, "--json", code=code, typed=typed).stdout)
+
+
+def run(*arguments: object, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+    """The program itself, with these variables in its environment."""
+    command = [sys.executable, "-m", "ascertain", *map(str, arguments)]
+    environment = {**os.environ, **WIDE, **variables}
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False, timeout=300)
