@@ -1,9 +1,10 @@
-"""The command line in one call: in this process, which is quicker, or in one of its own."""
+"""The command line in one call: in this process, which is quicker, or in one of its own; and ports for servers."""
 
 from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,12 @@ def call(*arguments: object, code: int = 0, typed: str | None = None) -> Any:
 def answer(*arguments: object, code: int = 0, typed: str | None = None) -> Any:
     """What it answers with --json."""
     return json.loads(call(*arguments, "--json", code=code, typed=typed).stdout)
+
+
+def free_port() -> int:
+    """A port on which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
 
 
 def run(*arguments: object, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import socket
 import subprocess
 import sys
 from abc import ABC, abstractmethod
@@ -17,7 +16,7 @@ import pytest
 from ascertain.errors import PlantFault, TaskError
 from ascertain.plant.faults import HalfDone, HungUp
 from ascertain.plant.wiring.plant import WiredPlant, open_wiring
-from tests.calls import answer, call
+from tests.calls import answer, call, free_port
 from tests.conftest import LAMP, ROOT
 from tests.relay import Relay
 
@@ -91,8 +90,7 @@ class RelayedLamp(AbstractLamp):
     def __init__(self, folder: Path) -> None:
         self.state = folder / "lamp 7.state"
         self.state.write_text("lit")
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.start()
         self.relay = Relay(self.port)
 

@@ -36,6 +36,7 @@ from ascertain.plant.lines import MAX_LINE, read_greeting, read_name, write_name
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import read_problem
+from tests.calls import free_port
 from tests.conftest import ROOT
 from tests.scripted import ScriptedServer
 
@@ -404,9 +405,7 @@ def test_a_server_that_hangs_is_late_and_one_that_closes_is_a_hang_up() -> None:
 
 def test_a_server_that_does_not_exist_is_one_sentence() -> None:
     with pytest.raises(PlantFault, match="cannot be reached: connection refused"):
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            port = listener.getsockname()[1]
-        open_socket("127.0.0.1", port, 5)
+        open_socket("127.0.0.1", free_port(), 5)
     with pytest.raises(PlantFault, match="cannot be reached"):
         open_socket("no such host", 1, 5)
 

@@ -35,7 +35,7 @@ from ascertain.plant.wiring.decoding import as_text, read_decoder
 from ascertain.plant.wiring.file import WiredAction, Wiring, read_wiring
 from ascertain.plant.wiring.plant import WiredPlant, open_wiring
 from ascertain.problem.starter import write_starter
-from tests.calls import call
+from tests.calls import call, free_port
 from tests.conftest import LAMP
 from tests.reference.wiring import holds, what_ran
 
@@ -374,6 +374,9 @@ def test_a_program_that_speaks_lines_can_be_wired(tmp_path: Path) -> None:
         assert plant.may_repeat("look") and plant.send("look") == plant.repeat("look") == "lit"
     path.write_text(path.read_text().replace("lamp.py", "none.py"))
     assert call("wire", path, code=4).stderr.startswith(f"ascertain: {path}: the plant at exec:")
+    path.write_text(f'[plant]\nkind = "lines"\naddress = "tcp://127.0.0.1:{free_port()}"\n')
+    assert call("wire", path, code=4).stderr.count("cannot be reached") == 1
+    path = lamp_wiring(tmp_path)
     path.write_text(path.read_text().replace("[{ query", "[{ wait = 1 }, { query"))
     assert "is one step; 2 are given" in call("wire", path, code=2).stderr
     path.write_text('[plant]\nkind = "lines"\naddress = "udp://x"\n')
