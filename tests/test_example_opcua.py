@@ -68,7 +68,7 @@ def test_the_commands_of_the_page_do_what_is_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", ["1", "2"])
 @pytest.mark.parametrize(("leak", "label"), [("none", "tight"), ("1", "leak1"), ("both", "both")])
 def test_every_leak_is_found(tmp_path: Path, leak: str, label: str, seed: str) -> None:
-    port = free_port()
+    port = str(free_port())
     wiring = tmp_path / "wiring.toml"
     wiring.write_text(WIRING.read_text().replace("4840", port))
     program = [sys.executable, str(ROOT / "examples" / "opcua" / "train.py"), "--port", port]
