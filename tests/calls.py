@@ -36,6 +36,24 @@ def free_port() -> int:
         return free.getsockname()[1]
 
 
+def install(folder: Path, name: str, code: str, entry_points: str) -> Path:
+    """The folder as an installer would leave it, with a package of one module and what it declares."""
+    (folder / f"{name}.py").write_text(code)
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(entry_points)
+    return folder
+
+
+def run_installed(folder: Path, *arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """The program itself, in a folder where packages are installed."""
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = run(*arguments, cwd=folder, PYTHONPATH=path)
+    assert done.returncode == code, done.stderr
+    return done
+
+
 def run(*arguments: object, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
     """The program itself, with these variables in its environment."""
     command = [sys.executable, "-m", "ascertain", *map(str, arguments)]

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -35,7 +36,7 @@ from ascertain.plant.wiring.decoding import as_text, read_decoder
 from ascertain.plant.wiring.file import WiredAction, Wiring, read_wiring
 from ascertain.plant.wiring.plant import WiredPlant, open_wiring
 from ascertain.problem.starter import write_starter
-from tests.calls import call, free_port
+from tests.calls import call, free_port, install, run_installed
 from tests.conftest import LAMP
 from tests.reference.wiring import holds, what_ran
 
@@ -490,28 +491,12 @@ else = "click"
 
 
 def test_an_adapter_of_an_installed_package_is_used(tmp_path: Path) -> None:
-    (tmp_path / "drawers.py").write_text(PACKAGE)
-    info = tmp_path / "drawers-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: drawers\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[ascertain.plants]\ndrawer = drawers:DRAWER\n")
+    install(tmp_path, "drawers", PACKAGE, "[ascertain.plants]\ndrawer = drawers:DRAWER\n")
     (tmp_path / "drawers.toml").write_text(DRAWN)
     (tmp_path / "bad.toml").write_text(DRAWN.replace("value = 1", 'value = "1"'))
 
-    def run(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
-        done = subprocess.run(
-            [sys.executable, "-m", "ascertain", *words],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == code, done.stderr
-        return done
-
-    facts = json.loads(run("observe", str(LAMP), "--plant", "drawers.toml", "--json").stdout)
+    run = partial(run_installed, tmp_path)
+    facts = json.loads(run("observe", LAMP, "--plant", "drawers.toml", "--json").stdout)
     assert (facts["label"], facts["plant"]) == ("lit", "drawer of 2")
     assert "write switch, value 1" in run("wire", "drawers.toml").stdout
     run("init", "--plant", "drawer", "new.toml")  # its template stands beside its module
