@@ -15,7 +15,6 @@ from typing import Any
 
 from ascertain.report.record import Figure, Series
 from ascertain.report.tables import Cell, Table
-from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.studies import paper
 from ascertain_paper.studies.invariants.automata import check_automaton
@@ -63,9 +62,7 @@ def study(conditions: Conditions) -> Study:
     results: dict[str, list[dict[str, Any]]] = {}
     for what, function in parts.items():
         numbers = range(paper.INVARIANTS[what] // (10 if conditions.quick else 1))
-        with conditions.store(f"invariants-{what}") as store:
-            progress = conditions.counting(what)
-            results[what] = run_campaign(function, numbers, conditions.engine, store=store, progress=progress)
+        results[what] = conditions.campaign(f"invariants-{what}", function, numbers, what)
     return summarise(conditions, results["automata"], results["policies"], time.monotonic() - began)
 
 

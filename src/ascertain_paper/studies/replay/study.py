@@ -19,7 +19,6 @@ from ascertain.bank.weights import DEFAULT, EQUAL
 from ascertain.observer.staged import Observer
 from ascertain.report.tables import Cell, Table
 from ascertain.task.bank import Bank
-from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions, testbed_of
 from ascertain_paper.studies import paper
 from ascertain_paper.studies.comparison import WITHIN, Comparison, compare_under
@@ -73,9 +72,7 @@ def replay_operations(conditions: Conditions) -> list[dict[str, Any]]:
     number = len(list(conditions.testbed.slots()))
     controllers = CONTROLLERS[conditions.form]
     cases = [(conditions.settings.text, i, controllers) for i in range(number)]
-    with conditions.store("replay", MEASURED) as store:
-        progress = conditions.counting("operations")
-        return run_campaign(replay_operation, cases, conditions.engine, store=store, chunk=24, progress=progress)
+    return conditions.campaign("replay", replay_operation, cases, "operations", chunk=24, measured=MEASURED)
 
 
 def replay_operation(case: tuple[str, int, tuple[Controller, ...]]) -> dict[str, Any]:
