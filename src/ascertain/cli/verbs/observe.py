@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -137,7 +138,7 @@ def command(
     if by_person:
         asking.offer_completion(posed.question.model.readings)
     restore_threads()
-    witnesses: list[Any] = [] if witness is None else [witness]
+    witnesses: list[str | Callable[[str], object]] = [] if witness is None else [witness]
     if print_commitment:
         witnesses.append(lambda digest: note(f"commitment {digest}"))
     words: dict[str, Any] = {
