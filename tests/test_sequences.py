@@ -20,11 +20,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.certificate.write import certificate_data
 from ascertain.errors import AscertainError, LimitError, ModelError, TaskError
 from ascertain.interruption import OutOfTime, limited, look_up
 from ascertain.model import Machine
 from ascertain.model.named import shift_register
+from ascertain.pipeline.certify import certify
 from ascertain.pipeline.found_sequence import FoundSequence, SequenceKind
 from ascertain.pipeline.sequence import find_sequence
 from ascertain.problem.pose import pose
@@ -37,7 +37,6 @@ from ascertain.sequences.incomplete import find_identifiable
 from ascertain.sequences.preset import Aim, find_preset_word
 from ascertain.sequences.separating_tree import grow_separating_tree
 from ascertain.sequences.unique import find_unique_words
-from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
 from ascertain_check import check
 from tests.calls import answer, call
@@ -254,8 +253,7 @@ def test_out_of_time_every_kind_says_so() -> None:
 
 
 def judged(task: Task, claim: dict[str, Any]) -> str:
-    text = canonical_bytes(certificate_data(task, [claim]))
-    return check(canonical_bytes(task_data(task)), text).word
+    return certify(task, [claim])[1].word
 
 
 @st.composite
