@@ -94,10 +94,6 @@ class RelayedLamp(AbstractLamp):
         self.start()
         self.relay = Relay(self.port)
 
-    def renew(self) -> None:
-        self.state.write_text("lit")
-        self.relay.troubles.clear()
-
     def check_read(self, mode: str, more: dict[str, Any], fault: type[PlantFault], again: bool) -> None:
         """A read in trouble ends in this fault, and is answered the next time where it may be asked again."""
         with self.open(timeout=1.0) as plant:
@@ -157,9 +153,21 @@ class RelayedLamp(AbstractLamp):
         with pytest.raises(PlantFault, match="the plant was 'lamp 7' and is now 'lamp 8'"):
             plant.repeat("look")
 
-    @classmethod
-    def serve(cls, folder: Path) -> Iterator[RelayedLamp]:
-        lamp = cls(folder)
+
+def fixtures_of(kind: type[RelayedLamp]) -> tuple[Any, Any]:
+    """A lamp of this kind that runs for a module, and the same for each test: lit, and without troubles."""
+
+    @pytest.fixture(scope="module")
+    def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayedLamp]:
+        lamp = kind(tmp_path_factory.mktemp("lamp"))
         yield lamp
         lamp.kill()
         lamp.relay.close()
+
+    @pytest.fixture
+    def server(running: RelayedLamp) -> RelayedLamp:
+        running.state.write_text("lit")
+        running.relay.troubles.clear()
+        return running
+
+    return running, server

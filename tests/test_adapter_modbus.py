@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import struct
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from ascertain.errors import PlantFault
 from ascertain.plant.faults import Garbled, HungUp, InDoubt, Late, Refused
 from ascertain.plant.wiring.registers import TYPES, to_registers, to_value
-from tests.lamps import RelayedLamp, check_refused, observe_lamp
+from tests.lamps import RelayedLamp, check_refused, fixtures_of, observe_lamp
 
 pytest.importorskip("pymodbus")
 
@@ -61,15 +60,7 @@ class Server(RelayedLamp):
         return path
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayedLamp]:
-    yield from Server.serve(tmp_path_factory.mktemp("modbus"))
-
-
-@pytest.fixture
-def server(running: Server) -> Server:
-    running.renew()
-    return running
+running, server = fixtures_of(Server)
 
 
 def action(name: str, step: str, read: str = "") -> str:

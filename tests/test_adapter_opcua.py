@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from ascertain.errors import PlantFault, TaskError
 from ascertain.plant.faults import Garbled, HungUp, InDoubt, Late, Refused
 from ascertain.plant.wiring.plant import open_wiring
-from tests.lamps import RelayedLamp, check_refused, observe_lamp
+from tests.lamps import RelayedLamp, check_refused, fixtures_of, observe_lamp
 
 pytest.importorskip("asyncua")
 
@@ -52,15 +51,7 @@ class Server(RelayedLamp):
         return path
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayedLamp]:
-    yield from Server.serve(tmp_path_factory.mktemp("opcua"))
-
-
-@pytest.fixture
-def server(running: Server) -> Server:
-    running.renew()
-    return running
+running, server = fixtures_of(Server)
 
 
 def read(node: str, **words: str) -> str:
