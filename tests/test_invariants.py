@@ -170,7 +170,6 @@ def test_a_violation_is_an_alarm_with_the_number_that_draws_it_again() -> None:
         conditions(1),
         [automaton | {"violations": ["the question costs 1 and on the quotient 2"]}],
         [policy | {"violations": ["events violated: the event [1] diverges more than the transcripts"]}],
-        0.0,
     )
     assert found.alarms == (
         "automaton 3: the question costs 1 and on the quotient 2",

@@ -53,7 +53,6 @@ minute of processor time where its probe succeeds, too much for 2,000 operations
 
 def study(conditions: Conditions) -> Study:
     """Calibrate, fix J, and confirm on fresh blocks."""
-    began = time.monotonic()
     calibration = calibrate(conditions)
     results = confirm_operations(conditions, calibration.whole.shells)
     return summarise_confirmation(
@@ -61,7 +60,6 @@ def study(conditions: Conditions) -> Study:
         calibration,
         results,
         quick=conditions.quick,
-        seconds=time.monotonic() - began,
     )
 
 

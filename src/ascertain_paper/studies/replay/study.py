@@ -8,7 +8,6 @@ propagation and verification; compiling is apart, as it takes the same for both.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -62,9 +61,8 @@ CHOICES = (
 
 def study(conditions: Conditions) -> Study:
     """The replay; its quick form is of the staged policy alone."""
-    began = time.monotonic()
     results = replay_operations(conditions)
-    return summarise_replay(conditions.settings, results, quick=conditions.quick, seconds=time.monotonic() - began)
+    return summarise_replay(conditions.settings, results, quick=conditions.quick)
 
 
 def replay_operations(conditions: Conditions) -> list[dict[str, Any]]:
@@ -107,7 +105,7 @@ def _run(operation: DrawnOperation, observer: Observer, bank: Bank) -> dict[str,
     }
 
 
-def summarise_replay(settings: Settings, results: Results, *, quick: bool, seconds: float) -> Study:
+def summarise_replay(settings: Settings, results: Results, *, quick: bool) -> Study:
     """The tables and the findings of the replay."""
     # A store that is resumed gives the controllers in another order.
     names = [controller.name for controller in CONTROLLERS["full"] if controller.name in results[0]["runs"]]
@@ -117,9 +115,7 @@ def summarise_replay(settings: Settings, results: Results, *, quick: bool, secon
     return Study(
         name="replay",
         title="The first eight shells in the closed loop",
-        settings_hash=settings.hash,
         quick=quick,
-        seconds=seconds,
         question="What do the first eight shells save in the closed loop, and is every answer still right?",
         rows=rows,
         tables=(

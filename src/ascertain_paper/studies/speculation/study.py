@@ -12,7 +12,6 @@ Operations are measured one at a time whatever the engine is, so that they do no
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -47,16 +46,13 @@ with such reads; None: all of them."""
 
 def study(conditions: Conditions) -> Study:
     """Measure, put together, and check."""
-    began = time.monotonic()
     slots = speculation_slots(conditions.testbed)[:: EVERY[conditions.form]]
     with CompileWorker() as worker:
         # One operation unmeasured, so that no measurement includes the loading of compiled code.
         measure_operation(conditions.testbed, slots[0], worker)
         results = measure_operations(conditions, slots, worker)
         earnest = check_in_earnest(conditions, slots, results, worker)
-    return summarise_speculation(
-        conditions.settings, results, earnest, quick=conditions.quick, seconds=time.monotonic() - began
-    )
+    return summarise_speculation(conditions.settings, results, earnest, quick=conditions.quick)
 
 
 def speculation_slots(testbed: Testbed) -> list[Slot]:
