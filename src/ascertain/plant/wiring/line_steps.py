@@ -12,6 +12,7 @@ LINE_STEPS: Mapping[str, StepForm] = {
     "query": StepForm(changes=True, gives=True),
     "read": StepForm(changes=False, gives=True),
 }
+"""What they are sent, and what they then say: instruments and devices on serial lines take the same."""
 
 
 def check_line(step: Step) -> Step:
