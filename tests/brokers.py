@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-MOSQUITTO = shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/sbin")
+from tests.calls import free_port
+
+PLACES = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin:/opt/homebrew/sbin"
+MOSQUITTO = shutil.which("mosquitto", path=PLACES)
 AMQTT = """
 import asyncio, sys
 from amqtt.broker import Broker
@@ -32,12 +36,8 @@ asyncio.run(main())
 """The broker of amqtt; nothing but what it needs to let anybody in."""
 
 
-@contextmanager
-def broker(name: str, folder: Path) -> Generator[str]:
-    """A broker that runs, and its address: mosquitto, amqtt, or a mosquitto that lets nobody in without a name."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+def start_broker(name: str, port: int, folder: Path) -> subprocess.Popen[bytes]:
+    """A broker that runs: mosquitto, amqtt, or a mosquitto that lets nobody in without a name."""
     if name == "amqtt":
         if find_spec("amqtt") is None:
             pytest.skip("amqtt is not installed")
@@ -50,21 +50,25 @@ def broker(name: str, folder: Path) -> Generator[str]:
         command = [MOSQUITTO, "-c", str(folder / f"{name}.conf")]
     with (folder / f"{name}.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
+    for _ in range(600):
+        if process.poll() is not None:
+            break
+        with suppress(OSError):
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return process
+        time.sleep(0.1)
+    process.kill()
+    process.wait()
+    raise AssertionError(f"no broker listens: {(folder / f'{name}.log').read_text()}")
+
+
+@contextmanager
+def broker(name: str, folder: Path) -> Generator[str]:
+    """Such a broker until the block ends, by its address."""
+    port = free_port()
+    process = start_broker(name, port, folder)
     try:
-        _await(port, process, folder / f"{name}.log")
         yield f"127.0.0.1:{port}"
     finally:
         process.terminate()
         process.wait(20)
-
-
-def _await(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Until somebody listens there."""
-    for _ in range(600):
-        assert process.poll() is None, log.read_text()
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError(f"no broker listens: {log.read_text()}")

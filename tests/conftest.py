@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+LAMP = ROOT / "examples" / "plants" / "lamp.toml"
+"""The smallest problem about a plant: a lamp, lit or dark, and its switch."""
 
 # A suite that is started in the background inherits that interrupts are ignored, and so would the programs it starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -12,16 +12,15 @@ from typing import Any
 
 import pytest
 
-from ascertain.errors import PlantFault, TaskError
+from ascertain.errors import PlantFault
 from ascertain.pipeline.observe import observe
 from ascertain.pipeline.wire import check_wiring
 from ascertain.plant.faults import Garbled, HalfDone, HungUp, InDoubt, Late, Refused
-from ascertain.plant.wiring.file import read_wiring
-from ascertain.plant.wiring.plant import WiredPlant, open_wiring
-from tests.conftest import ROOT
-from tests.lamps import AbstractLamp, call
+from ascertain.plant.wiring.plant import open_wiring
+from tests.calls import call
+from tests.conftest import LAMP
+from tests.lamps import AbstractLamp, check_dead, check_refused, observe_lamp
 
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 WIRING = """
 [plant]
 kind = "http"
@@ -70,8 +69,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 def test_a_wired_lamp_is_observed(server: Server) -> None:
-    facts = json.loads(call("observe", LAMP, "--plant", server.wiring(), "--identity", "lamp 7", "--json").stdout)
-    assert (facts["verdict"], facts["label"], facts["plant"], facts["faults"]) == ("certified", "lit", "lamp 7", [])
+    server.check_observed()
     observed = observe(LAMP, str(server.wiring()))
     assert observed.is_certified and observed.run.verdict.label == "lit"  # type: ignore[union-attr]
     other = call("observe", LAMP, "--plant", server.wiring(), "--identity", "lamp 8", code=4)
@@ -221,17 +219,16 @@ def test_an_action_of_several_steps_that_breaks_is_half_done(server: Server) -> 
 def test_a_run_with_mended_faults_answers_and_one_on_a_dead_plant_ends(server: Server) -> None:
     server.trouble("/lamp", "slow", seconds=1.5)
     server.trouble("/lamp", "refuse", after=2)
-    facts = json.loads(call("observe", LAMP, "--plant", server.wiring(timeout=1.0), "--json").stdout)
+    facts = observe_lamp(server.wiring(timeout=1.0))
     assert facts["label"] == "lit" and {fault["kind"] for fault in facts["faults"]} == {"late", "refused"}
     server.trouble("/lamp", "nonsense", text='{"lux": "bright"}', after=2)
-    garbled = json.loads(call("observe", LAMP, "--plant", server.wiring(), "--json", code=4).stdout)
+    garbled = observe_lamp(server.wiring(), code=4)
     assert garbled["faults"][-1]["kind"] == "garbled" and "where a number was expected" in garbled["reason"]
     server.trouble("/lamp", "drop", times=100, after=2)
-    gone = json.loads(call("observe", LAMP, "--plant", server.wiring(), "--json", code=4).stdout)
+    gone = observe_lamp(server.wiring(), code=4)
     assert (gone["verdict"], gone["cause"], gone["plant_failed"]) == ("abstained", "plant", True)
     server.kill()
-    dead = call("observe", LAMP, "--plant", server.wiring(), code=4)
-    assert "cannot be reached" in dead.stderr and dead.stderr.count("\n") == 1
+    check_dead(server.wiring())
     server.start()
 
 
@@ -297,8 +294,5 @@ read = {{ read = "/bad", take = "/0" }}
     ],
 )
 def test_what_is_wrong_with_a_file_is_one_sentence(tmp_path: Path, old: str, new: str, sentence: str) -> None:
-    path = tmp_path / "w.toml"
-    path.write_text(WIRING.format(port=1, plant="", press="", timeout=1).replace(old, new))
-    with pytest.raises(TaskError) as error:
-        WiredPlant(read_wiring(path))
-    assert str(error.value).startswith(f"{path}: {sentence}")
+    good = WIRING.format(port=1, plant="", press="", timeout=1)
+    check_refused(tmp_path / "w.toml", good.replace(old, new), sentence)

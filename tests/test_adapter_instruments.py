@@ -5,7 +5,6 @@ The program behind them is also killed, slowed and made to answer nonsense.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,17 +12,15 @@ from typing import Any
 
 import pytest
 
-from ascertain.errors import PlantFault, TaskError
+from ascertain.errors import PlantFault
 from ascertain.plant.adapters.scpi import ScpiAdapter
 from ascertain.plant.faults import Garbled, HalfDone, HungUp, InDoubt, Late, Refused, Restarted
 from ascertain.plant.wiring.adapter import Step
-from ascertain.plant.wiring.file import read_wiring
-from ascertain.plant.wiring.plant import WiredPlant
-from tests.conftest import ROOT
-from tests.lamps import AbstractLamp, call
+from tests.calls import call
+from tests.conftest import LAMP, ROOT
+from tests.lamps import AbstractLamp, add_trouble, check_dead, check_refused, observe_lamp
 
 pytest.importorskip("sinstruments")
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 WIRING = """
 [plant]
 kind = "{kind}"
@@ -56,9 +53,7 @@ class Instrument(AbstractLamp):
         self.port = int(self.line)
 
     def trouble(self, line: str, mode: str, **more: Any) -> None:
-        path = self.state.with_suffix(".trouble")
-        old = json.loads(path.read_text()) if path.exists() else []
-        path.write_text(json.dumps([*old, {"line": line, "mode": mode, **more}]))
+        add_trouble(self.state, line=line, mode=mode, **more)
 
     def wiring(self, on: str, plant: str = "", press: str = WRITE, timeout: float = 5.0) -> Path:
         kind, address = {
@@ -82,7 +77,7 @@ def lamp(tmp_path: Path) -> Iterator[Instrument]:
 
 @pytest.mark.parametrize("on", KINDS)
 def test_a_wired_instrument_is_observed(lamp: Instrument, on: str) -> None:
-    facts = json.loads(call("observe", LAMP, "--plant", lamp.wiring(on), "--json").stdout)
+    facts = observe_lamp(lamp.wiring(on))
     assert (facts["verdict"], facts["label"]) == ("certified", "lit")
     assert (facts["plant"], facts["faults"]) == ("ACME,lamp7,0,1", [])
     with lamp.open(on, press=ASK) as plant:
@@ -188,14 +183,13 @@ def test_an_instrument_that_is_killed_and_back(lamp: Instrument, on: str) -> Non
 def test_a_run_in_which_the_instrument_dies_ends(lamp: Instrument, on: str) -> None:
     lamp.trouble("LUX?", "slow", seconds=1.0)
     lamp.trouble("LUX?", "nonsense", after=4)
-    facts = json.loads(call("observe", LAMP, "--plant", lamp.wiring(on, timeout=0.8), "--json", code=4).stdout)
+    facts = observe_lamp(lamp.wiring(on, timeout=0.8), code=4)
     assert [fault["kind"] for fault in facts["faults"]] == ["late", "garbled"]
     lamp.trouble("LUX?", "die", after=2)
-    facts = json.loads(call("observe", LAMP, "--plant", lamp.wiring(on), "--json", code=4).stdout)
+    facts = observe_lamp(lamp.wiring(on), code=4)
     assert [fault["kind"] for fault in facts["faults"]] == ["hang-up"] and facts["verdict"] == "abstained"
     lamp.kill()
-    dead = call("observe", LAMP, "--plant", lamp.wiring(on), code=4)
-    assert "cannot be reached" in dead.stderr and dead.stderr.count("\n") == 1
+    check_dead(lamp.wiring(on))
     lamp.start(None, str(lamp.link))
 
 
@@ -271,10 +265,6 @@ def test_a_query_changes_nothing_if_all_of_it_are_questions(command: str, change
     ],
 )
 def test_what_is_wrong_with_a_file_is_one_sentence(tmp_path: Path, on: str, old: str, new: str, sentence: str) -> None:
-    path = tmp_path / "w.toml"
-    address = "TCPIP::127.0.0.1::0::SOCKET" if on == "socket" else "/dev/null"
-    kind = "scpi" if on == "socket" else "serial"
-    path.write_text(WIRING.format(kind=kind, address=address, plant="", press=WRITE, timeout=1).replace(old, new, 1))
-    with pytest.raises(TaskError) as error:
-        WiredPlant(read_wiring(path))
-    assert str(error.value).startswith(f"{path}: {sentence}")
+    kind, address = ("scpi", "TCPIP::127.0.0.1::0::SOCKET") if on == "socket" else ("serial", "/dev/null")
+    good = WIRING.format(kind=kind, address=address, plant="", press=WRITE, timeout=1)
+    check_refused(tmp_path / "w.toml", good.replace(old, new, 1), sentence)

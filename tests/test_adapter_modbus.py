@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import struct
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ascertain.errors import PlantFault, TaskError
-from ascertain.plant.faults import Garbled, HalfDone, HungUp, InDoubt, Late, Refused
-from ascertain.plant.wiring.file import read_wiring
-from ascertain.plant.wiring.plant import WiredPlant
+from ascertain.errors import PlantFault
+from ascertain.plant.faults import Garbled, HungUp, InDoubt, Late, Refused
 from ascertain.plant.wiring.registers import TYPES, to_registers, to_value
-from tests.conftest import ROOT
-from tests.lamps import RelayedLamp, call
+from tests.lamps import RelayedLamp, check_refused, fixtures_of, observe_lamp
 
 pytest.importorskip("pymodbus")
 
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 WIRING = """
 [plant]
 kind = "modbus"
@@ -66,15 +60,7 @@ class Server(RelayedLamp):
         return path
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayedLamp]:
-    yield from Server.serve(tmp_path_factory.mktemp("modbus"))
-
-
-@pytest.fixture
-def server(running: Server) -> Server:
-    running.renew()
-    return running
+running, server = fixtures_of(Server)
 
 
 def action(name: str, step: str, read: str = "") -> str:
@@ -84,12 +70,7 @@ def action(name: str, step: str, read: str = "") -> str:
 
 @pytest.mark.parametrize("by", ["tcp", "serial"])
 def test_a_wired_lamp_is_observed(server: Server, by: str) -> None:
-    path = server.wiring(by=by)
-    facts = json.loads(call("observe", LAMP, "--plant", path, "--identity", "lamp 7", "--json").stdout)
-    assert (facts["verdict"], facts["label"], facts["plant"], facts["faults"]) == ("certified", "lit", "lamp 7", [])
-    server.state.write_text("dark")
-    assert "press the switch -> click" in call("wire", path, "--try", "press the switch").stdout
-    assert server.state.read_text() == "lit"
+    server.check_observed(by=by)
 
 
 @pytest.mark.parametrize("by", ["tcp", "serial"])
@@ -143,13 +124,7 @@ def test_values_of_all_kinds_are_written_and_read(server: Server, by: str) -> No
     ],
 )
 def test_faults_of_a_read(server: Server, mode: str, more: Any, fault: type[PlantFault], again: bool) -> None:
-    with server.open(timeout=1.0) as plant:
-        server.relay.trouble(mode, **more)
-        with pytest.raises(fault):
-            plant.send("look")
-        assert plant.may_repeat("look") == again
-        if again:
-            assert plant.repeat("look") == "lit"
+    server.check_read(mode, more, fault, again)
 
 
 @pytest.mark.parametrize(
@@ -164,12 +139,7 @@ def test_faults_of_a_read(server: Server, mode: str, more: Any, fault: type[Plan
     ],
 )
 def test_faults_of_a_write(server: Server, mode: str, more: Any, fault: type[PlantFault], ran: bool) -> None:
-    with server.open(timeout=1.0) as plant:
-        server.relay.trouble(mode, **more)
-        with pytest.raises(fault):
-            plant.send("press the switch")
-        assert not plant.may_repeat("press the switch")
-        assert server.state.read_text() == ("dark" if ran else "lit")
+    server.check_write(mode, more, fault, ran)
 
 
 @pytest.mark.parametrize("by", ["tcp", "serial"])
@@ -191,11 +161,7 @@ def test_exception_codes_say_whether_a_write_was_done(server: Server, by: str) -
 
 
 def test_a_late_answer_is_not_taken_for_the_next_one(server: Server) -> None:
-    with server.open('silence = "-"', timeout=1.0) as plant:
-        server.relay.trouble("slow", seconds=1.3)
-        assert plant.send("look") == "-"
-        server.state.write_text("dark")
-        assert plant.send("look") == "dark"
+    server.check_late()
 
 
 def test_a_late_answer_on_a_serial_line_is_waited_for(server: Server) -> None:
@@ -213,20 +179,15 @@ def test_a_late_answer_on_a_serial_line_is_waited_for(server: Server) -> None:
 
 
 def test_an_action_of_several_writes_that_breaks_is_half_done(server: Server) -> None:
-    step = '{ write = "coil 0", value = true }'
-    with server.open(more=action("twice", f"{step}, {{ wait = 0.01 }}, {step}"), timeout=1.0) as plant:
-        server.relay.trouble("slow", seconds=1.5, after=1)
-        with pytest.raises(HalfDone, match="of its 2 steps that change the plant 1 were surely done"):
-            plant.send("twice")
-        assert not plant.may_repeat("twice")
+    server.check_half_done('{ write = "coil 0", value = true }')
 
 
 def test_a_run_with_mended_faults_answers(server: Server) -> None:
     server.relay.trouble("slow", seconds=1.5, after=2)  # the first request is for the identity
-    facts = json.loads(call("observe", LAMP, "--plant", server.wiring(timeout=1.0), "--json").stdout)
+    facts = observe_lamp(server.wiring(timeout=1.0))
     assert facts["label"] == "lit" and [fault["kind"] for fault in facts["faults"]] == ["late"]
     server.relay.trouble("noise", data=bytes(40), after=3)
-    garbled = json.loads(call("observe", LAMP, "--plant", server.wiring(timeout=1.0), "--json", code=4).stdout)
+    garbled = observe_lamp(server.wiring(timeout=1.0), code=4)
     assert garbled["faults"][-1]["kind"] == "garbled" and garbled["plant_failed"]
 
 
@@ -304,37 +265,17 @@ def test_registers_hold_what_was_put_into_them(data: st.DataObject) -> None:
     ],
 )
 def test_what_is_wrong_with_a_file_is_one_sentence(tmp_path: Path, old: str, new: str, sentence: str) -> None:
-    path = tmp_path / "w.toml"
-    path.write_text(WIRING.format(address="tcp://127.0.0.1:1", plant="", more="", timeout=1).replace(old, new))
-    with pytest.raises(TaskError) as error:
-        WiredPlant(read_wiring(path))
-    assert str(error.value).startswith(f"{path}: {sentence}")
+    good = WIRING.format(address="tcp://127.0.0.1:1", plant="", more="", timeout=1)
+    check_refused(tmp_path / "w.toml", good.replace(old, new), sentence)
 
 
 @pytest.mark.parametrize("by", ["serial", "tcp"])
 def test_a_server_that_is_killed_and_comes_back(server: Server, by: str) -> None:
     with server.open("reconnect = true", by=by) as plant:
         assert plant.send("look") == "lit"
-        server.kill()
         try:
-            with pytest.raises(HungUp):
-                plant.send("press the switch")
-            assert plant.may_repeat("press the switch")  # it was not sent
-            with pytest.raises(HungUp, match="cannot be reached again"):
-                plant.repeat("press the switch")
-            dead = call("observe", LAMP, "--plant", server.wiring(by=by), code=4)
-            assert "cannot be reached" in dead.stderr and dead.stderr.count("\n") == 1
+            server.check_killed(plant, by=by)
         finally:
             server.start()
-        if by == "serial":
-            return  # the pseudo-terminal may have another name now
-        assert plant.repeat("press the switch") == "click"
-        assert server.state.read_text() == "dark"
-        server.kill()
-        with pytest.raises(HungUp):
-            plant.send("look")
-        other = server.state.with_name("lamp 8.state")
-        other.write_text("lit")
-        server.start(other)
-        with pytest.raises(PlantFault, match="the plant was 'lamp 7' and is now 'lamp 8'"):
-            plant.repeat("look")
+        if by == "tcp":  # the pseudo-terminal may have another name now
+            server.check_replaced(plant)

@@ -6,11 +6,7 @@ Brokers are killed, stopped and started again; the lamp is killed, slowed and ma
 from __future__ import annotations
 
 import contextlib
-import json
-import os
-import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,16 +16,16 @@ from typing import Any
 
 import pytest
 
-from ascertain.errors import PlantFault, TaskError
+from ascertain.errors import PlantFault
 from ascertain.plant.faults import Garbled, HungUp, InDoubt, Late
-from ascertain.plant.wiring.file import read_wiring
 from ascertain.plant.wiring.plant import WiredPlant, open_wiring
+from tests.brokers import broker as running_broker
+from tests.brokers import start_broker
+from tests.calls import free_port
 from tests.conftest import ROOT
-from tests.lamps import call
+from tests.lamps import add_trouble, check_refused, observe_lamp
 
 mqtt = pytest.importorskip("paho.mqtt.client")
-MOSQUITTO = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 EXAMPLE = ROOT / "examples" / "wiring" / "lamp_mqtt.toml"
 
 
@@ -37,22 +33,12 @@ class Broker:
     """A broker, and a lamp that is connected to it."""
 
     def __init__(self, kind: str, state: Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.kind, self.state = kind, state
+        self.kind, self.state, self.port = kind, state, free_port()
         self.start()
         self.start_lamp()
 
     def start(self) -> None:
-        own = [sys.executable, str(ROOT / "tests" / "mqtt_broker.py"), str(self.port)]
-        command = [MOSQUITTO, "-p", str(self.port)] if self.kind == "mosquitto" else own
-        self.program = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for _ in range(300):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
-                return
-            time.sleep(0.1)
-        raise AssertionError("the broker does not start")
+        self.program = start_broker(self.kind, self.port, self.state.parent)
 
     def start_lamp(self) -> None:
         command = [sys.executable, str(ROOT / "tests" / "mqtt_plant.py"), str(self.state), str(self.port)]
@@ -74,9 +60,7 @@ class Broker:
         self.lamp.stdout.close()
 
     def trouble(self, topic: str, mode: str, **more: Any) -> None:
-        path = self.state.with_suffix(".trouble")
-        old = json.loads(path.read_text()) if path.exists() else []
-        path.write_text(json.dumps([*old, {"topic": topic, "mode": mode, **more}]))
+        add_trouble(self.state, topic=topic, mode=mode, **more)
 
     def say(self, topic: str, text: str, retain: bool = False) -> None:
         """What somebody else publishes."""
@@ -100,8 +84,6 @@ class Broker:
 
 
 def run(kind: str, folder: Path) -> Iterator[Broker]:
-    if kind == "mosquitto" and MOSQUITTO is None:
-        pytest.skip("mosquitto is not installed")
     (folder / "lamp 7.state").write_text("lit")
     broker = Broker(kind, folder / "lamp 7.state")
     yield broker
@@ -120,7 +102,7 @@ def mosquitto(tmp_path: Path) -> Iterator[Broker]:
 
 
 def test_a_wired_lamp_is_observed(broker: Broker) -> None:
-    facts = json.loads(call("observe", LAMP, "--plant", broker.wiring(), "--json").stdout)
+    facts = observe_lamp(broker.wiring())
     assert (facts["verdict"], facts["label"], facts["plant"], facts["faults"]) == ("certified", "lit", "lamp 7", [])
     with broker.open() as plant:
         assert [plant.send(action) for action in ("look", "press the switch", "look")] == ["lit", "click", "dark"]
@@ -238,36 +220,22 @@ def test_a_broker_that_is_back_is_called_again_where_the_wiring_says_so(broker: 
 
 def test_a_run_with_mended_faults_answers_and_one_with_nonsense_ends(mosquitto: Broker) -> None:
     mosquitto.trouble("lamp/ask", "slow", seconds=1.1)
-    facts = json.loads(call("observe", LAMP, "--plant", mosquitto.wiring(timeout=0.8), "--json").stdout)
+    facts = observe_lamp(mosquitto.wiring(timeout=0.8))
     assert facts["label"] == "lit" and [fault["kind"] for fault in facts["faults"]] == ["late"]
     mosquitto.trouble("lamp/ask", "nonsense", after=2)
-    ended = json.loads(call("observe", LAMP, "--plant", mosquitto.wiring(), "--json", code=4).stdout)
+    ended = observe_lamp(mosquitto.wiring(), code=4)
     assert [fault["kind"] for fault in ended["faults"]] == ["garbled"]
     mosquitto.trouble("lamp/ask", "kill", pid=mosquitto.program.pid, after=2)
-    ended = json.loads(call("observe", LAMP, "--plant", mosquitto.wiring(), "--json", code=4).stdout)
+    ended = observe_lamp(mosquitto.wiring(), code=4)
     assert [fault["kind"] for fault in ended["faults"]] == ["hang-up"] and ended["verdict"] == "abstained"
 
 
 def test_a_broker_that_wants_a_password(tmp_path: Path) -> None:
-    if MOSQUITTO is None:
-        pytest.skip("mosquitto is not installed")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    (tmp_path / "broker.conf").write_text(f"listener {port} 127.0.0.1\nallow_anonymous false\n")
-    program = subprocess.Popen([MOSQUITTO, "-c", str(tmp_path / "broker.conf")], stderr=subprocess.DEVNULL)
-    try:
+    with running_broker("guarded", tmp_path) as address:
         path = tmp_path / "w.toml"
-        path.write_text(EXAMPLE.read_text().replace("127.0.0.1:1883", f"127.0.0.1:{port}"))
-        for _ in range(100):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                break
-            time.sleep(0.1)
+        path.write_text(EXAMPLE.read_text().replace("127.0.0.1:1883", address))
         with pytest.raises(PlantFault, match="the broker refused the connection: Not authorized"):
             open_wiring(path)
-    finally:
-        program.kill()
-        program.wait()
 
 
 @pytest.mark.parametrize(
@@ -281,9 +249,5 @@ def test_a_broker_that_wants_a_password(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_with_a_file_is_one_sentence(tmp_path: Path, old: str, new: str, sentence: str) -> None:
-    path = tmp_path / "w.toml"
     assert old in EXAMPLE.read_text()
-    path.write_text(EXAMPLE.read_text().replace(old, new))
-    with pytest.raises(TaskError) as error:
-        WiredPlant(read_wiring(path))
-    assert str(error.value).startswith(f"{path}: {sentence}")
+    check_refused(tmp_path / "w.toml", EXAMPLE.read_text().replace(old, new), sentence)

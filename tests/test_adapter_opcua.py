@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ascertain.errors import PlantFault, TaskError
-from ascertain.plant.faults import Garbled, HalfDone, HungUp, InDoubt, Late, Refused
-from ascertain.plant.wiring.file import read_wiring
-from ascertain.plant.wiring.plant import WiredPlant, open_wiring
-from tests.conftest import ROOT
-from tests.lamps import RelayedLamp, call
+from ascertain.plant.faults import Garbled, HungUp, InDoubt, Late, Refused
+from ascertain.plant.wiring.plant import open_wiring
+from tests.lamps import RelayedLamp, check_refused, fixtures_of, observe_lamp
 
 pytest.importorskip("asyncua")
 
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 WIRING = """
 [plant]
 kind = "opcua"
@@ -56,15 +51,7 @@ class Server(RelayedLamp):
         return path
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayedLamp]:
-    yield from Server.serve(tmp_path_factory.mktemp("opcua"))
-
-
-@pytest.fixture
-def server(running: Server) -> Server:
-    running.renew()
-    return running
+running, server = fixtures_of(Server)
 
 
 def read(node: str, **words: str) -> str:
@@ -73,11 +60,7 @@ def read(node: str, **words: str) -> str:
 
 
 def test_a_wired_lamp_is_observed(server: Server) -> None:
-    facts = json.loads(call("observe", LAMP, "--plant", server.wiring(), "--identity", "lamp 7", "--json").stdout)
-    assert (facts["verdict"], facts["label"], facts["plant"], facts["faults"]) == ("certified", "lit", "lamp 7", [])
-    server.state.write_text("dark")
-    assert "press the switch -> click" in call("wire", server.wiring(), "--try", "press the switch").stdout
-    assert server.state.read_text() == "lit"
+    server.check_observed()
 
 
 @pytest.mark.parametrize(
@@ -90,13 +73,7 @@ def test_a_wired_lamp_is_observed(server: Server) -> None:
     ],
 )
 def test_faults_of_a_read(server: Server, mode: str, more: Any, fault: type[PlantFault], again: bool) -> None:
-    with server.open(timeout=1.0) as plant:
-        server.relay.trouble(mode, **more)
-        with pytest.raises(fault):
-            plant.send("look")
-        assert plant.may_repeat("look") == again
-        if again:
-            assert plant.repeat("look") == "lit"
+    server.check_read(mode, more, fault, again)
 
 
 @pytest.mark.parametrize(
@@ -109,12 +86,7 @@ def test_faults_of_a_read(server: Server, mode: str, more: Any, fault: type[Plan
     ],
 )
 def test_faults_of_a_write(server: Server, mode: str, more: Any, fault: type[PlantFault], ran: bool) -> None:
-    with server.open(timeout=1.0) as plant:
-        server.relay.trouble(mode, **more)
-        with pytest.raises(fault):
-            plant.send("press the switch")
-        assert not plant.may_repeat("press the switch")
-        assert server.state.read_text() == ("dark" if ran else "lit")
+    server.check_write(mode, more, fault, ran)
 
 
 def test_what_the_server_says_decides_whether_a_write_was_done(server: Server) -> None:
@@ -228,30 +200,20 @@ def test_the_type_of_a_node_is_asked_for_before_anything_is_written(server: Serv
 
 
 def test_a_late_answer_is_not_taken_for_the_next_one(server: Server) -> None:
-    with server.open('silence = "-"', timeout=1.0) as plant:
-        server.relay.trouble("slow", seconds=1.3)
-        assert plant.send("look") == "-"
-        server.state.write_text("dark")
-        assert plant.send("look") == "dark"
+    server.check_late()
 
 
 def test_an_action_of_several_writes_that_breaks_is_half_done(server: Server) -> None:
-    step = '{ write = "ns=2;s=press", value = true, type = "Boolean" }'
-    more = f'[[action]]\nname = "twice"\nsteps = [{step}, {{ wait = 0.01 }}, {step}]\nelse = "done"\n'
-    with server.open(more=more, timeout=1.0) as plant:
-        server.relay.trouble("slow", seconds=1.5, after=1)
-        with pytest.raises(HalfDone, match="of its 2 steps that change the plant 1 were surely done"):
-            plant.send("twice")
-        assert not plant.may_repeat("twice")
+    server.check_half_done('{ write = "ns=2;s=press", value = true, type = "Boolean" }')
 
 
 def test_a_run_with_mended_faults_answers(server: Server) -> None:
     # Connecting takes four requests and the identity one: the run begins after that.
     server.relay.trouble("slow", seconds=1.5, after=6)
-    facts = json.loads(call("observe", LAMP, "--plant", server.wiring(timeout=1.0), "--json").stdout)
+    facts = observe_lamp(server.wiring(timeout=1.0))
     assert facts["label"] == "lit" and [fault["kind"] for fault in facts["faults"]] == ["late"]
     server.relay.trouble("noise", data=NOISE["a message of zeros"], after=8)
-    garbled = json.loads(call("observe", LAMP, "--plant", server.wiring(), "--json", code=4).stdout)
+    garbled = observe_lamp(server.wiring(), code=4)
     assert garbled["faults"][-1]["kind"] == "garbled" and garbled["plant_failed"]
 
 
@@ -275,32 +237,13 @@ def test_a_run_with_mended_faults_answers(server: Server) -> None:
     ],
 )
 def test_what_is_wrong_with_a_file_is_one_sentence(tmp_path: Path, old: str, new: str, sentence: str) -> None:
-    path = tmp_path / "w.toml"
-    path.write_text(WIRING.format(port=1, plant="", more="", timeout=1).replace(old, new))
-    with pytest.raises(TaskError) as error:
-        WiredPlant(read_wiring(path))
-    assert str(error.value).startswith(f"{path}: {sentence}")
+    good = WIRING.format(port=1, plant="", more="", timeout=1)
+    check_refused(tmp_path / "w.toml", good.replace(old, new), sentence)
 
 
 def test_a_server_that_is_killed_and_comes_back(server: Server) -> None:  # the last one: it ends with another server
     with server.open("reconnect = true", direct=True) as plant:
         assert plant.send("look") == "lit"
-        server.kill()
-        with pytest.raises(HungUp):
-            plant.send("press the switch")
-        assert plant.may_repeat("press the switch")  # it was not sent
-        with pytest.raises(HungUp, match="cannot be reached again"):
-            plant.repeat("press the switch")
-        dead = call("observe", LAMP, "--plant", server.wiring(direct=True), code=4)
-        assert "cannot be reached" in dead.stderr and dead.stderr.count("\n") == 1
+        server.check_killed(plant, direct=True)
         server.start()
-        assert plant.repeat("press the switch") == "click"
-        assert server.state.read_text() == "dark"
-        server.kill()
-        with pytest.raises(HungUp):
-            plant.send("look")
-        other = server.state.with_name("lamp 8.state")
-        other.write_text("lit")
-        server.start(other)
-        with pytest.raises(PlantFault, match="the plant was 'lamp 7' and is now 'lamp 8'"):
-            plant.repeat("look")
+        server.check_replaced(plant)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from ascertain.bank.candidates import Compiled
 from ascertain.bank.compile import COMPILERS, Compiler, compile_bank, compiler_names
 from ascertain.bank.compilers.merging import compile_merging
 from ascertain.bank.operation import Operation
-from ascertain.cli.main import build
 from ascertain.errors import AscertainError, TaskError
 from ascertain.observer.banks import OperationBank
 from ascertain.types import Progress
+from tests.calls import answer, call
 from tests.conftest import ROOT
 from tests.test_bank_operation import small_operation
 
@@ -38,23 +36,17 @@ def renamed(monkeypatch: pytest.MonkeyPatch) -> None:
     COMPILERS.register(Compiler("renamed", compile_renamed))
 
 
-def bank(*arguments: object) -> Any:
-    done = CliRunner().invoke(build(), ["bank", *map(str, arguments), "--json"])
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
-
-
 @pytest.mark.usefixtures("renamed")
 def test_a_compiler_from_elsewhere_is_named_on_the_command_line_and_in_a_problem_file(tmp_path: Path) -> None:
     assert compiler_names() == ("merging", "direct", "direct-unmerged", "exhaustive", "renamed")
-    usual = bank(EXAMPLE / "press.toml")
-    named = bank(EXAMPLE / "press.toml", "--compiler", "renamed")
+    usual = answer("bank", EXAMPLE / "press.toml")
+    named = answer("bank", EXAMPLE / "press.toml", "--compiler", "renamed")
     assert (usual["stats"]["compiler"], named["stats"]["compiler"]) == ("merging", "renamed")
     assert named["candidates"] == usual["candidates"]
     shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
     problem = tmp_path / "press.toml"
     problem.write_text(problem.read_text() + "\n[observe]\ncompiler = 'renamed'\n")
-    assert bank(problem)["stats"]["compiler"] == "renamed"
+    assert answer("bank", problem)["stats"]["compiler"] == "renamed"
 
 
 @pytest.mark.usefixtures("renamed")
@@ -72,8 +64,7 @@ def test_a_name_that_is_no_compiler_is_refused_before_anything_is_done() -> None
             TaskError, match="'renamed' is not a compiler; known are merging, direct, direct-unmerged, exhaustive"
         ):
             OperationBank(small_operation(), **names)
-    done = CliRunner().invoke(build(), ["bank", str(EXAMPLE / "press.toml"), "--compiler", "renamed"])
-    assert done.exit_code == 2
+    done = call("bank", EXAMPLE / "press.toml", "--compiler", "renamed", code=2)
     assert "'renamed' is not a compiler; known are merging, direct, direct-unmerged, exhaustive" in done.stderr
 
 

@@ -20,8 +20,8 @@ from ascertain.pipeline.observe import observe
 from ascertain.problem.observer import pose_observer
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import read_problem
+from tests.calls import call
 from tests.conftest import ROOT
-from tests.lamps import call
 
 FOLDER = ROOT / "examples" / "operation"
 

@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ascertain.certificate import certificate_data
 from ascertain.model.build import machine_from_transitions
+from ascertain.pipeline.certify import certify
 from ascertain.pipeline.conform import conform
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.problem.conformance import pose_conformance
 from ascertain.problem.pose import Reset, pose
-from ascertain.task.canonical import canonical_bytes, task_data
+from ascertain.task.canonical import task_data
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
-from ascertain_check import check
 from ascertain_check.claims.sampled import below
 from tests.reference import conformance as slow
 from tests.reference.spoilers import poke, spoil_everywhere
@@ -33,11 +32,11 @@ SMALL = [table for n in (1, 2) for table in slow.all_machines(n, 2, 2)]
 
 
 def verdict_on(task: Task, claim: Claim) -> str:
-    return check(canonical_bytes(task_data(task)), canonical_bytes(certificate_data(task, [claim]))).word
+    return certify(task, [claim])[1].word
 
 
 def sentence_on(task: Task, claim: Claim) -> str:
-    return check(canonical_bytes(task_data(task)), canonical_bytes(certificate_data(task, [claim]))).proved[0]
+    return certify(task, [claim])[1].proved[0]
 
 
 def random_question(rng: Random) -> Task:

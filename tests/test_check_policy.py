@@ -14,18 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ascertain.certificate import certificate_data
 from ascertain.certificate.claims import within_risk
 from ascertain.certificate.claims.within_risk import within_risk_claim
 from ascertain.errors import CertificateError, TaskError
+from ascertain.pipeline.certify import certify
 from ascertain.policy.absorption import find_fates, solve_exactly
 from ascertain.policy.automaton import NOWHERE, PolicyTable
 from ascertain.policy.chain import follow
 from ascertain.policy.evaluate import evaluate
 from ascertain.policy.product import Factor, Product
-from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
-from ascertain_check import check
 from ascertain_check.claims import within_risk as checker
 from tests.reference.transcripts import Forbidden, count_visits, whole_task
 from tests.strategies import models, tasks
@@ -37,7 +35,7 @@ LITTLE = Fraction(1, 10**60)
 
 
 def verdict(task: Task, *claims: Claim) -> str:
-    return str(check(canonical_bytes(task_data(task)), canonical_bytes(certificate_data(task, claims))))
+    return str(certify(task, claims)[1])
 
 
 def judge(task: Task, claim: Claim) -> bool:

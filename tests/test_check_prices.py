@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.certificate import certificate_data
 from ascertain.certificate.claims.openings import openings_claim
 from ascertain.certificate.claims.prices import prices_claim
 from ascertain.errors import LimitError
 from ascertain.model import NoisyMachine
+from ascertain.pipeline.certify import certify
 from ascertain.planning.branch_and_bound import bound_by_branching
 from ascertain.planning.limits import SearchLimits
 from ascertain.planning.minimax import bound_by_column_generation, find_best_mixture
@@ -27,10 +27,8 @@ from ascertain.planning.price_rows import PriceRows, build_graph, prove_prices, 
 from ascertain.problem.pose import pose
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.quotients.quotient import take_quotient
-from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
-from ascertain_check import check
 from tests.reference.enumerated import cheapest
 from tests.reference.prices import SPOILERS, Claim, find_false_row, is_false
 from tests.reference.registers import sensor_bank
@@ -46,7 +44,7 @@ tiny = noisy_machines(max_states=3, max_actions=2, max_readings=2, max_laws=3)
 
 
 def verdict(task: Task, claim: Claim) -> str:
-    return check(canonical_bytes(task_data(task)), canonical_bytes(certificate_data(task, [claim]))).word
+    return certify(task, [claim])[1].word
 
 
 def claim_prices(task: Task, alpha: F = ALPHA, beta: F = BETA) -> Claim | None:

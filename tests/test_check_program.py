@@ -17,14 +17,12 @@ from hypothesis import strategies as st
 from ascertain.bounds.information import bound_by_information
 from ascertain.bounds.plant import bound_plant
 from ascertain.bounds.program import bound_by_program
-from ascertain.certificate import certificate_data
 from ascertain.certificate.claims.information import information_claim
 from ascertain.certificate.claims.program import program_claim
 from ascertain.errors import CertificateError
+from ascertain.pipeline.certify import certify
 from ascertain.problem.pose_plant import pose_plant
-from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
-from ascertain_check import check
 from tests.reference import program as reference
 from tests.strategies import models, noisy_machines, tasks
 from tests.test_checker_campaign import random_noise, random_task
@@ -36,7 +34,7 @@ NUMBERS = ("0", "1/1000", "1/10", "1/3", "1/2", "1", "2", "3", "7", "100")
 
 
 def verdict(task: Task, *claims: Claim) -> str:
-    return check(canonical_bytes(task_data(task)), canonical_bytes(certificate_data(task, claims))).word
+    return certify(task, claims)[1].word
 
 
 def true_claims(task: Task, alpha: F, beta: F, **limits: Any) -> list[Claim]:

@@ -13,18 +13,17 @@ from pkgutil import iter_modules
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import ascertain.certificate.claims
 import ascertain_check.claims
 from ascertain.certificate import write_certificate
-from ascertain.cli.main import build
 from ascertain.task.task import Task
 from ascertain_check.__main__ import main
 from ascertain_check.claim import CLAIMS, LISTED, register
 from ascertain_check.reading import Object, read_index, read_list, read_object
 from ascertain_check.task import Task as CheckedTask
 from ascertain_check.verdicts import Refuted
+from tests.calls import call
 from tests.conftest import ROOT
 from tests.test_certificate import register as shift_register
 
@@ -70,9 +69,8 @@ def homing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 def verify(path: Path, task: Task, word: Sequence[int]) -> tuple[int, list[str]]:
     """What `ascertain verify` says; `python -P -m ascertain_check` must agree."""
     certificate, beside = write_certificate(path, task, [homing_claim(word)])
-    done = CliRunner().invoke(build(), ["verify", str(beside), str(certificate)])
-    assert main([str(beside), str(certificate)]) == done.exit_code
-    return done.exit_code, done.stdout.splitlines()
+    code = main([str(beside), str(certificate)])
+    return code, call("verify", beside, certificate, code=code).stdout.splitlines()
 
 
 def test_a_claim_from_elsewhere_is_verified_and_refuted_by_the_command_line(
@@ -107,8 +105,8 @@ def test_a_claim_is_refuted_of_a_model_that_it_is_not_about(
     certificate = json.loads(task.with_name(task.name.replace(".task", "")).read_text())
     path = tmp_path / "claim.json"
     path.write_text(json.dumps({**certificate, "claims": [homing_claim([0])]}))
-    done = CliRunner().invoke(build(), ["verify", str(task), str(path)])
-    assert (done.exit_code, done.stdout) == (1, f"REFUTED: the claim 'homing' is about {sentence}\n")
+    done = call("verify", task, path, code=1)
+    assert done.stdout == f"REFUTED: the claim 'homing' is about {sentence}\n"
 
 
 def test_a_claim_may_be_about_other_models_than_machines(tmp_path: Path, homing: Callable[..., None]) -> None:

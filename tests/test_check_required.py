@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from ascertain.cli.main import build
 from ascertain_check import check, required
 from ascertain_check.__main__ import main
 from ascertain_check.claims import CLAIMS
 from ascertain_check.question import read_question
 from ascertain_check.task import read_task
+from tests.calls import answer, call
 from tests.conftest import ROOT
 from tests.reference.run_claims import canonical
 
@@ -172,11 +171,9 @@ def test_a_requirement_that_is_not_one_is_refused(text: str, capsys: pytest.Capt
 
 
 def test_the_command_line_says_what_is_missing(tmp_path: Path) -> None:
-    files = [str(CORPUS / f"register-optimum{end}.json") for end in (".task", "")]
-    done = CliRunner().invoke(build(), ["verify", *files, "--require", "optimal", "--require", "answer=x"])
-    assert done.exit_code == 1
+    files = [CORPUS / f"register-optimum{end}.json" for end in (".task", "")]
+    done = call("verify", *files, "--require", "optimal", "--require", "answer=x", code=1)
     assert done.stdout.splitlines()[0] == "INSUFFICIENT: verified, but it does not say 'answer=x'"
     assert "the policy settles the question at a cost of at most 2" in done.stdout
-    done = CliRunner().invoke(build(), ["verify", *files, "--require", "optimal", "--json"])
-    assert (done.exit_code, json.loads(done.stdout)["verdict"]) == (0, "VERIFIED")
-    assert CliRunner().invoke(build(), ["verify", *files, "--budget", "1"]).exit_code == 3
+    assert answer("verify", *files, "--require", "optimal")["verdict"] == "VERIFIED"
+    call("verify", *files, "--budget", "1", code=3)

@@ -8,21 +8,21 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.calls import call
+from tests.calls import run as run_program
 from tests.conftest import ROOT
 
 VALVE = ROOT / "examples" / "valve"
 SERVERS = ROOT / "examples" / "servers"
 
 
-def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "ascertain", *map(str, arguments)]
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False, timeout=300)
+run = partial(run_program, COLUMNS="100")
 
 
 def answer(*arguments: object, code: int = 0) -> dict[str, Any]:
@@ -165,8 +165,6 @@ def test_a_refused_call_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_an_internal_error_says_so_and_ends_with_5(monkeypatch: pytest.MonkeyPatch) -> None:
-    from typer.testing import CliRunner
-
     from ascertain.cli import main
 
     def broken() -> None:
@@ -174,9 +172,7 @@ def test_an_internal_error_says_so_and_ends_with_5(monkeypatch: pytest.MonkeyPat
         raise ZeroDivisionError("oh")
 
     monkeypatch.setitem(main.VERBS, "task", broken)
-    result = CliRunner().invoke(main.build(), ["task"])
-    assert result.exit_code == 5
-    assert "internal error: ZeroDivisionError: oh" in result.output
+    assert "internal error: ZeroDivisionError: oh" in call("task", code=5).stderr
 
 
 def test_an_interrupt_ends_with_130(tmp_path: Path) -> None:
@@ -347,8 +343,8 @@ def test_no_output_is_written_over_an_input(tmp_path: Path) -> None:
     model.write_text((VALVE / "valve.dot").read_text())
     problem.write_text((VALVE / "leak.toml").read_text().replace("valve.dot", "v.dot"))
     before = model.read_text()
-    for call in (("solve", problem, "--draw", model), ("quotient", problem, "--out", model)):
-        assert "is an input of the question" in complaint(*call)
+    for words in (("solve", problem, "--draw", model), ("quotient", problem, "--out", model)):
+        assert "is an input of the question" in complaint(*words)
     assert "is an input" in complaint("fingerprint", model, SERVERS / "elm.dot", "--draw", model)
     assert model.read_text() == before
 
@@ -368,8 +364,8 @@ def test_a_question_that_no_experiment_settles_cannot_be_simulated() -> None:
 def test_a_network_too_large_to_list_is_named(tmp_path: Path) -> None:
     net = tmp_path / "large.bnet"
     net.write_text("".join(f"x{i}, !x{(i + 1) % 25}\n" for i in range(25)))
-    for call in (("inspect", net), ("sequence", "uio", net)):
-        assert "large.bnet: the network has 25 state variables" in complaint(*call)
+    for words in (("inspect", net), ("sequence", "uio", net)):
+        assert "large.bnet: the network has 25 state variables" in complaint(*words)
 
 
 def test_whoever_leaves_out_what_is_needed_is_told_what() -> None:
@@ -391,8 +387,8 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(tmp_path: P
 @pytest.mark.parametrize("place", ["", ".", "/", "y" * 300])
 def test_a_folder_or_a_name_too_long_is_no_journal_and_no_model(place: str) -> None:
     observed = ("observe", VALVE / "leak.toml", "--plant", "simulated:1", "--journal")
-    for call in (("journal",), observed, ("learn", "--plant", "manual:", "--actions", "a", "--out")):
-        said = complaint(*call, place)
+    for words in (("journal",), observed, ("learn", "--plant", "manual:", "--actions", "a", "--out")):
+        said = complaint(*words, place)
         assert any(word in said for word in ("folder", "irectory", "not a regular file", "too long")), said
 
 

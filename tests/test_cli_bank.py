@@ -4,51 +4,30 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from ascertain.bank.calibration_file import read_calibration
 from ascertain.bank.compile import compiler_names
-from ascertain.cli.main import build
 from ascertain.model import BooleanPlant
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import read_problem
 from ascertain.task.log import read_log
 from ascertain_paper.testbed.settings import load_settings
+from tests.calls import answer, call
 from tests.conftest import ROOT
 
 EXAMPLES = ROOT / "examples" / "operation"
 PROBLEMS = ("turntable", "press")
 
 
-@dataclass(frozen=True)
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def run(*arguments: object) -> Done:
-    """The command line in this process, which is quicker than a new one for each call."""
-    result = CliRunner().invoke(build(), [str(x) for x in arguments], env={"COLUMNS": "200", "NO_COLOR": "1"})
-    return Done(result.exit_code, result.stdout, result.stderr)
-
-
-def answer(*arguments: object, code: int = 0) -> Any:
-    done = run(*arguments, "--json")
-    assert done.returncode == code, done.stderr
-    return json.loads(done.stdout)
-
-
 def complaint(*arguments: object) -> str:
     """The one sentence on standard error of a call that must be refused."""
-    done = run(*arguments)
-    assert (done.returncode, done.stdout) == (2, ""), done
+    done = call(*arguments, code=2)
+    assert not done.stdout
     return " ".join(done.stderr.split())
 
 
@@ -110,7 +89,7 @@ def test_the_nominal_is_kept_however_few_shells_are() -> None:
 
 
 def test_the_table_says_what_went_wrong_and_where_in_the_log() -> None:
-    shown = run("bank", EXAMPLES / "press.toml").stdout
+    shown = call("bank", EXAMPLES / "press.toml").stdout
     assert "line 5: spin was dropped" in shown and "line 7: cut became flush" in shown
     assert "(nominal)" in shown and "7!" in shown
 
@@ -121,7 +100,7 @@ def test_a_bank_is_written_whole_and_never_over_what_it_was_read_from(tmp_path: 
     written = json.loads(out.read_text(encoding="utf-8"))
     assert written["format"] == "ascertain-bank" and written["candidates"] == facts["candidates"]
     again = tmp_path / "again.json"
-    run("bank", EXAMPLES / "press.toml", "--out", again)
+    call("bank", EXAMPLES / "press.toml", "--out", again)
     assert again.read_bytes() == out.read_bytes()
     shutil.copytree(EXAMPLES, tmp_path / "here")
     for name in ("press.csv", "press.toml", "press_plant.toml"):
@@ -204,8 +183,8 @@ def test_a_log_that_cannot_have_happened_leaves_nothing(workplace: Path) -> None
     (workplace / "stuck.toml").write_text(
         'model = "stuck.dot"\n[operation]\nlog = "stuck.csv"\nreplaced = 0\n', encoding="utf-8"
     )
-    done = run("bank", workplace / "stuck.toml")
-    assert done.returncode == 1 and "nothing that is declared can have happened" in done.stdout
+    stuck = call("bank", workplace / "stuck.toml", code=1)
+    assert "nothing that is declared can have happened" in stuck.stdout
     assert answer("bank", workplace / "stuck.toml", code=1)["candidates"] == []
 
 
@@ -213,15 +192,14 @@ def test_calibrate_prints_what_it_writes_whatever_the_number_of_workers(tmp_path
     one, two = tmp_path / "one.json", tmp_path / "two.json"
     facts = answer("calibrate", "small", "--blocks", 3, "--out", one)
     assert (facts["schema"], facts["coverage"], len(facts["per_stratum"])) == ("ascertain/calibrate", "3/4", 16)
-    run("calibrate", "small", "--blocks", 3, "--workers", 2, "--out", two)
+    call("calibrate", "small", "--blocks", 3, "--workers", 2, "--out", two)
     assert one.read_bytes() == two.read_bytes()
     calibration = read_calibration(one, load_settings("small").hash)
     assert calibration.whole.shells == facts["shells"] and calibration.blocks[2] == "calibration 2"
 
 
 def test_calibrate_shows_strata_when_asked() -> None:
-    done = run("calibrate", "small", "--blocks", 2, "--place", 2, "--per-stratum")
-    assert done.returncode == 0
+    done = call("calibrate", "small", "--blocks", 2, "--place", 2, "--per-stratum")
     assert "first, one early, 0" in done.stdout and "probability at least 1/3" in done.stdout
 
 

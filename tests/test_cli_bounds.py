@@ -23,11 +23,10 @@ from ascertain.policy.evaluate import evaluate
 from ascertain.problem.pose import pose
 from ascertain.problem.problem import read_problem
 from ascertain.task.task import Task
-from tests.conftest import ROOT
+from tests.conftest import LAMP, ROOT
 from tests.reference.registers import far_sensor
 from tests.test_cli import answer, complaint, run
 
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 VALVE = ROOT / "examples" / "valve"
 RISKS = ("--alpha", "1/1000", "--beta", "1/100")
 FAR_SENSOR = pose(far_sensor(3), flip=Fraction(1, 10), about="current", alpha="1/100", beta="1/100")

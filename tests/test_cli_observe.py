@@ -17,34 +17,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from ascertain.cli.main import build
 from ascertain_check.verdicts import refuted
-from tests.conftest import ROOT
+from tests.calls import call
+from tests.conftest import LAMP
 from tests.test_lines import lamp_over, serving
 
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 PYTHON = f"exec:{sys.executable} {LAMP.with_name('lamp.py')}"
 SHELL = f"exec:sh {LAMP.with_name('lamp.sh')}"
 
 
-def observe(*arguments: object, typed: str | None = None) -> Any:
+def observe(*arguments: object, code: int = 0, typed: str | None = None) -> Any:
     """The verb, with actions in turn, which every test can foresee, unless it says otherwise."""
-    words = [*map(str, arguments), *(["--probing", "round-robin"] if "--probing" not in arguments else [])]
-    return CliRunner().invoke(build(), ["observe", *words], input=typed)
+    in_turn = () if "--probing" in arguments else ("--probing", "round-robin")
+    return call("observe", *arguments, *in_turn, code=code, typed=typed)
 
 
 def answer(*arguments: object, code: int = 0, typed: str | None = None) -> dict[str, Any]:
-    done = observe(*arguments, "--json", typed=typed)
-    assert done.exit_code == code, done.output
-    return json.loads(done.stdout)
+    return json.loads(observe(*arguments, "--json", code=code, typed=typed).stdout)
 
 
 def complaint(*arguments: object, code: int = 2) -> str:
     """The one sentence on standard error of a call that must be refused."""
-    done = observe(*arguments)
-    assert done.exit_code == code, done.output
+    done = observe(*arguments, code=code)
     assert done.stdout == ""
     lines = done.stderr.strip().splitlines()
     assert len(lines) == 1, done.stderr
@@ -121,8 +116,7 @@ def test_a_person_can_be_the_plant() -> None:
     typed = "click\nlti\nlit\n" + "click\ndark\nclick\nlit\n" * 5
     facts = answer(LAMP, "--plant", "manual:", typed=typed)
     assert (facts["verdict"], facts["label"]) == ("certified", "dark")
-    done = observe(LAMP, "--plant", "manual:", typed="click\n")
-    assert done.exit_code == 4
+    done = observe(LAMP, "--plant", "manual:", code=4, typed="click\n")
     assert "do press the switch, then type what you read (click;" in done.stderr
     assert "abstained: the input ended where a reading for 'look' was expected" in done.stdout
 
@@ -204,7 +198,7 @@ def test_an_abstention_for_want_of_budget_is_exit_code_3(tmp_path: Path) -> None
 def test_a_dry_run_shows_the_next_action_and_starts_nothing(tmp_path: Path) -> None:
     plant = program(tmp_path, f"open({str(tmp_path / 'started')!r}, 'w').close()")
     done = observe(LAMP, "--plant", plant, "--dry-run", "--journal", tmp_path / "j.db")
-    assert (done.exit_code, done.stdout) == (0, "next action: press the switch\n")
+    assert done.stdout == "next action: press the switch\n"
     assert not (tmp_path / "started").exists()
     assert not (tmp_path / "j.db").exists()
 
@@ -270,12 +264,10 @@ def test_states_of_many_bits_are_observed_and_their_certificate_is_verified(tmp_
         assert (facts["label"], facts["certificate"]) == (state, "VERIFIED")
     bank = json.loads(certificate.read_text())["claims"][0]["bank"]
     assert [s for s, _ in bank] == [0, 1 << (num_bits - 1), (1 << num_bits) - 1]
-    done = CliRunner().invoke(build(), ["verify", str(tmp_path / "wide.task.json"), str(certificate)])
-    assert (done.exit_code, done.stdout.splitlines()[0]) == (0, "VERIFIED")
+    assert call("verify", tmp_path / "wide.task.json", certificate).stdout.startswith("VERIFIED\n")
     spoilt = certificate.read_text().replace(str((1 << num_bits) - 1), str((1 << num_bits) - 2))
     certificate.write_text(spoilt)
-    done = CliRunner().invoke(build(), ["verify", str(tmp_path / "wide.task.json"), str(certificate)])
-    assert done.exit_code == 1
+    call("verify", tmp_path / "wide.task.json", certificate, code=1)
 
 
 def test_a_certificate_of_ours_that_does_not_verify_is_exit_code_5_and_said(
@@ -283,8 +275,7 @@ def test_a_certificate_of_ours_that_does_not_verify_is_exit_code_5_and_said(
 ) -> None:
     monkeypatch.setattr("ascertain.pipeline.certify.check", lambda *_: refuted("a rival is not beaten"))
     certificate = tmp_path / "c.json"
-    done = observe(LAMP, "--plant", "simulated:8", "--certificate", certificate, "--json")
-    assert done.exit_code == 5
+    done = observe(LAMP, "--plant", "simulated:8", "--certificate", certificate, "--json", code=5)
     assert json.loads(done.stdout)["certificate"] == "REFUTED: a rival is not beaten"
     last = done.stderr.splitlines()[-1]
     assert str(certificate) in last

@@ -7,17 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from ascertain.cli.main import build
 from ascertain.errors import TaskError
 from ascertain.live.journal import Journal
 from ascertain.live.witnesses import command_witness
 from ascertain.pipeline.observe import observe
-from tests.conftest import ROOT
+from tests.calls import call
+from tests.conftest import LAMP
 from tests.reference.run_claims import head_of
-
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 
 
 def first_hash(journal: Path) -> str:
@@ -62,9 +59,8 @@ def test_the_command_gets_the_hash_as_its_last_argument(tmp_path: Path) -> None:
     )
     for code in (0, 7):
         note, journal = tmp_path / f"note{code}", tmp_path / f"j{code}"
-        words = ["observe", str(LAMP), "--plant", "simulated:4", "--journal", str(journal), "--json"]
-        done = CliRunner().invoke(build(), [*words, "--witness", f"'{sys.executable}' '{program}' '{note}'"])
-        assert done.exit_code == (2 if code else 0)
+        words = ["observe", LAMP, "--plant", "simulated:4", "--journal", journal, "--json"]
+        done = call(*words, "--witness", f"'{sys.executable}' '{program}' '{note}'", code=2 if code else 0)
         if code:
             assert "ended with exit code 7; nothing was sent" in str(done.exception) + done.output
         else:

@@ -16,7 +16,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.certificate import certificate_data
 from ascertain.conformance.identifiers import cover, find_splitters, identify, useful_splitters
 from ascertain.conformance.sample import bound_disagreement, draw_words
 from ascertain.conformance.specification import Specification, Word, specify
@@ -24,14 +23,13 @@ from ascertain.conformance.suite import plan_suite
 from ascertain.conformance.tree import ObservationTree, find_gap
 from ascertain.errors import LimitError, ModelError, PlantFault, TaskError
 from ascertain.model import Machine
+from ascertain.pipeline.certify import certify
 from ascertain.pipeline.conform import Conformed, conform
 from ascertain.plant.faults import Late
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Abstained, Certified, NoneOfThese
 from ascertain.problem.conformance import pose_conformance
-from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
-from ascertain_check import check
 from tests.reference import conformance as slow
 from tests.strategies import machines
 
@@ -353,7 +351,7 @@ def certified(how: dict[str, Any], tmp_path: Path) -> tuple[Conformed, dict[str,
 
 
 def verdict_on(task: Task, claim: dict[str, Any]) -> str:
-    return check(canonical_bytes(task_data(task)), canonical_bytes(certificate_data(task, [claim]))).word
+    return certify(task, [claim])[1].word
 
 
 def runs_of(claim: dict[str, Any]) -> list[list[list[int]]]:

@@ -6,22 +6,18 @@ a real clock, of which nothing is asked but that it ends the run.
 
 from __future__ import annotations
 
-import json
 import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from ascertain.bank.candidates import Compiled
 from ascertain.bank.compile import COMPILERS, Compiler, compile_bank, find_compiler
 from ascertain.bank.operation import Operation
-from ascertain.cli.main import build
 from ascertain.errors import DeadlineError, PlantFault, TaskError
 from ascertain.interruption import OutOfTime, limited, look_up, seconds_left
 from ascertain.live.deadline import NO_DEADLINE, Deadline, as_deadline
@@ -38,11 +34,11 @@ from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import Problem, read_problem
 from ascertain.task.bank import listed_bank
 from ascertain.types import Progress
-from tests.conftest import ROOT
+from tests.calls import answer, call
+from tests.conftest import LAMP, ROOT
 from tests.journal_runs import read_records
 
 PRESS = ROOT / "examples" / "operation" / "press.toml"
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 OVER = "the deadline of 10 s has passed"
 pytestmark = pytest.mark.usefixtures("one_time")
 
@@ -297,30 +293,24 @@ def _missing(action: str) -> str:
     raise Missing(action)
 
 
-def run_verb(*words: object) -> Any:
-    return CliRunner().invoke(build(), ["observe", *map(str, words)])
-
-
 def test_by_a_real_clock_the_verb_ends_with_exit_code_3(tmp_path: Path) -> None:
     idle = tmp_path / "idle.py"
     idle.write_text("import sys, time\nsys.stdin.readline()\nprint('plant idle', flush=True)\ntime.sleep(60)\n")
-    done = run_verb(LAMP, "--plant", f"exec:{sys.executable} {idle}", "--deadline", "1", "--json")
-    assert done.exit_code == 3, done.output
-    facts = json.loads(done.stdout)
+    facts = answer("observe", LAMP, "--plant", f"exec:{sys.executable} {idle}", "--deadline", "1", code=3)
     assert (facts["reason"], facts["cause"]) == ("the deadline of 1 s has passed", "deadline")
 
 
 def test_a_problem_file_may_set_it_and_the_verb_goes_before_it(tmp_path: Path) -> None:
     text = LAMP.read_text().replace("[observe]", "[observe]\ndeadline = 0.000001")
     (tmp_path / "lamp.toml").write_text(text)
-    done = run_verb(tmp_path / "lamp.toml", "--plant", "simulated:3")
-    assert done.exit_code == 3 and "abstained: the deadline of 1e-06 s has passed" in done.stdout
-    assert run_verb(tmp_path / "lamp.toml", "--plant", "simulated:3", "--deadline", "1000").exit_code == 0
+    done = call("observe", tmp_path / "lamp.toml", "--plant", "simulated:3", code=3)
+    assert "abstained: the deadline of 1e-06 s has passed" in done.stdout
+    call("observe", tmp_path / "lamp.toml", "--plant", "simulated:3", "--deadline", "1000")
     for odd in ("0", "-1", '"soon"', "[]"):
         (tmp_path / "odd.toml").write_text(text.replace("0.000001", odd))
-        refused = run_verb(tmp_path / "odd.toml", "--plant", "simulated:3")
-        assert refused.exit_code == 2 and "[observe] deadline" in refused.stderr
-    assert run_verb(LAMP, "--plant", "simulated:3", "--deadline", "0").exit_code == 2
+        refused = call("observe", tmp_path / "odd.toml", "--plant", "simulated:3", code=2)
+        assert "[observe] deadline" in refused.stderr
+    call("observe", LAMP, "--plant", "simulated:3", "--deadline", "0", code=2)
 
 
 def test_what_is_replaced_in_a_deadline_begins_anew() -> None:

@@ -27,6 +27,7 @@ from ascertain_paper.campaign.orphans import end_with_parent
 from ascertain_paper.studies.replay.study import replay_operations
 from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import Testbed, load_testbed
+from tests.calls import free_port
 from tests.test_cli import complaint, run
 
 
@@ -103,12 +104,6 @@ def ray_head(place: Path) -> Generator[str]:
             yield f"ray://127.0.0.1:{ports[1]}"
         finally:
             head.terminate()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def answers(port: int) -> bool:

@@ -20,27 +20,16 @@ from ascertain.evidence.laws import UNIT, LawEvidence, log_bounds
 from ascertain.evidence.trigger import MIXTURE, Trigger
 from ascertain.evidence.worlds import AbstractWorld, MachineWorld
 from ascertain.model import Machine
-from ascertain.model.boolean import BooleanPlant, Command, Gate
+from ascertain.model.boolean import BooleanPlant, Command
 from ascertain.model.noisy import NoisyMachine, with_flip
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.task.bank import Bank, nominal_bank, reuse_bank, scale_weights, uniform_bank, weighted_bank
 from tests.reference.evidence import Choice, Ends, e_value, every_run, least_count, trigger_value
 from tests.reference.models import enumerate_noisy
+from tests.reference.small_observers import lossy_plant
 from tests.strategies import names, noisy_machines
 
 FLIP = Fraction(1, 5)
-
-
-def lossy_plant() -> BooleanPlant:
-    """Two bits, irreversible: two commands look, one copies a bit over the other, one mixes them, one forgets."""
-    commands = (
-        Command("look0", (), 0),
-        Command("look1", (), 1),
-        Command("mix", (Gate("xor", 0, (0, 1)),), 0),
-        Command("copy", (Gate("copy", 1, (0,)),), 1),
-        Command("forget", (Gate("clear", 0),), 1),
-    )
-    return BooleanPlant(("b0", "b1"), commands, FLIP)
 
 
 def three_law_machine() -> NoisyMachine:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from ascertain.pipeline.observe import observe
+from tests.calls import free_port
 from tests.conftest import ROOT
 from tests.test_docs import agrees, blocks, environment
 
@@ -21,11 +21,6 @@ pytest.importorskip("asyncua")
 PAGE = ROOT / "docs" / "plants" / "opcua.md"
 PROBLEM = ROOT / "examples" / "valve" / "leak.toml"
 WIRING = ROOT / "examples" / "opcua" / "wiring.toml"
-
-
-def free_port() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return str(free.getsockname()[1])
 
 
 @contextlib.contextmanager
@@ -42,7 +37,7 @@ def started(command: list[str], **more: Any) -> Iterator[str]:
 
 
 def test_the_commands_of_the_page_do_what_is_shown(tmp_path: Path) -> None:
-    port, parts = free_port(), blocks(PAGE)
+    port, parts = str(free_port()), blocks(PAGE)
     (tmp_path / "examples").symlink_to(ROOT / "examples")  # only the wiring is changed: its port
     wiring = tmp_path / "wiring.toml"
     wiring.write_text(WIRING.read_text().replace("4840", port))
@@ -73,7 +68,7 @@ def test_the_commands_of_the_page_do_what_is_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", ["1", "2"])
 @pytest.mark.parametrize(("leak", "label"), [("none", "tight"), ("1", "leak1"), ("both", "both")])
 def test_every_leak_is_found(tmp_path: Path, leak: str, label: str, seed: str) -> None:
-    port = free_port()
+    port = str(free_port())
     wiring = tmp_path / "wiring.toml"
     wiring.write_text(WIRING.read_text().replace("4840", port))
     program = [sys.executable, str(ROOT / "examples" / "opcua" / "train.py"), "--port", port]

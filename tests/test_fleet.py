@@ -20,12 +20,11 @@ from ascertain.live.risk_file import read_risk_file
 from ascertain.pipeline.fleet import Fleet, identify_fleet, observe_fleet
 from ascertain.problem.hosts import Host, read_hosts
 from ascertain.version import __version__
-from tests.conftest import ROOT
+from tests.conftest import LAMP, ROOT
 from tests.journal_runs import memory_folder, read_records
 from tests.test_cli import complaint
 from tests.test_identify import SERVERS
 
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 ADDRESS = "tcp://{host}:{port}"
 
 

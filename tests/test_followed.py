@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 from ascertain.certificate.claims.followed import followed_claim
-from ascertain.certificate.write import certificate_data
 from ascertain.errors import AscertainError, CertificateError, FileError, TaskError
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
@@ -28,6 +27,7 @@ from ascertain.model.noisy import NoisyMachine
 from ascertain.observer.controlled import ControllerSettings, start_controlled
 from ascertain.observer.records import commitment_record, hash_records
 from ascertain.observer.staged import Act
+from ascertain.pipeline.certify import certify
 from ascertain.pipeline.control import NO_BETA, Control, choose_control, is_path, prove_control
 from ascertain.pipeline.observe import observe
 from ascertain.planning.policy_file import write_policy
@@ -39,9 +39,9 @@ from ascertain.policy.verdict import Abstained, Certified
 from ascertain.problem.pose import pose
 from ascertain.problem.pose_plant import pose_plant
 from ascertain.problem.problem import as_problem
-from ascertain.task.canonical import canonical_bytes, task_data, task_hash
+from ascertain.task.canonical import task_hash
 from ascertain.task.task import Task
-from ascertain_check import check, trust
+from ascertain_check import trust
 from tests.reference.registers import far_sensor
 from tests.reference.spoilers import cut_policy, poke, spoil_cost, spoil_everywhere, spoil_policy
 from tests.test_check_policy import judge as is_within_risk
@@ -89,7 +89,7 @@ def answered(at: int = 0, start: str = "left0", seed: int = 2) -> tuple[dict[str
 
 def judge(claim: dict[str, Any], task: Task | None = None) -> str:
     task = task or question()
-    return str(check(canonical_bytes(task_data(task)), canonical_bytes(certificate_data(task, [claim]))))
+    return str(certify(task, [claim])[1])
 
 
 # The observer.
@@ -251,7 +251,7 @@ def test_an_unknown_name_is_refused_with_what_is_known() -> None:
 def test_a_run_that_followed_its_policy_is_verified() -> None:
     claim, run = answered()
     task = question()
-    verdict = check(canonical_bytes(task_data(task)), canonical_bytes(certificate_data(task, [claim])))
+    verdict = certify(task, [claim])[1]
     assert str(verdict) == "VERIFIED"
     assert verdict.proved[0].startswith(f"the answer '{run.verdict.label}' follows, in {len(claim['transcript'])} ")
     assert verdict.proved[0].endswith("faults of the plant not counted")

@@ -15,8 +15,8 @@ from ascertain.errors import AscertainError, PlantFault, TaskError
 from ascertain.pipeline.environment import as_environment
 from ascertain.plant.faults import Garbled, HungUp, InDoubt, Restarted
 from ascertain.plant.wiring.plant import WiredPlant, open_wiring
+from tests.calls import call
 from tests.conftest import ROOT
-from tests.lamps import call
 
 gymnasium = pytest.importorskip("gymnasium")
 env_checker = pytest.importorskip("gymnasium.utils.env_checker")

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.certificate import certificate_data
 from ascertain.certificate.claims.run import run_claim
 from ascertain.evidence.evidence import Step
 from ascertain.live.recorder import Notebook
@@ -24,6 +23,7 @@ from ascertain.observer.banks import HypothesesBank
 from ascertain.observer.records import commitment_record
 from ascertain.observer.settings import ObserverSettings, PolicyName
 from ascertain.observer.staged import start_observer
+from ascertain.pipeline.certify import certify
 from ascertain.plant.faults import InDoubt, Missing
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Certified
@@ -122,7 +122,7 @@ def test_whatever_an_observer_answers_its_certificate_verifies(
     run, notebook, _ = observe(asked, policy, seed % task.num_hypotheses, seed, probing=probing)
     if isinstance(run.verdict, Certified):
         claim = run_claim(asked, run.observer.acceptance, notebook.records)
-        verdict = check(canonical_bytes(task_data(asked)), canonical_bytes(certificate_data(asked, [claim])))
+        verdict = certify(asked, [claim])[1]
         assert verdict.word == "VERIFIED", verdict
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.calls import call
 from tests.conftest import ROOT
-from tests.lamps import call
 from tests.test_cli_observe import cut_last_record
 from tests.test_lines import serving
 

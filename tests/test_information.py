@@ -26,13 +26,13 @@ from ascertain.quotients.obstruction import find_obstruction
 from ascertain.task.task import Task
 from ascertain_check import logarithm
 from ascertain_paper.studies.invariants.chain_rule import (
-    divergence_by_transcripts,
     divergence_by_visits,
     expected_visits,
     list_transcripts,
 )
 from tests.by_hand import build, identify
 from tests.reference import program as reference
+from tests.reference.chain_rule import divergence_by_transcripts
 from tests.strategies import noisy_machines, reading_laws, tasks
 
 RISKS = st.sampled_from((F(0), F(1, 100), F(1, 10), F(1, 4), F(2, 5)))

@@ -20,12 +20,12 @@ from ascertain_paper.report.plain import study_data
 from ascertain_paper.studies import paper
 from ascertain_paper.studies.invariants import policies as invariants_policies
 from ascertain_paper.studies.invariants.automata import check_automaton, compare_costs, measure
-from ascertain_paper.studies.invariants.chain_rule import divergence_by_transcripts
 from ascertain_paper.studies.invariants.draws import draw_automaton, draw_question, draw_random_policy
 from ascertain_paper.studies.invariants.policies import check_policy, examine
 from ascertain_paper.studies.invariants.study import study, summarise
 from ascertain_paper.studies.invariants.transcripts import chance, endings, gather, judge, judge_event, list_events
 from ascertain_paper.testbed.settings import Settings, load_settings
+from tests.reference.chain_rule import divergence_by_transcripts
 from tests.reference.transcripts import list_transcripts
 
 NUMBERS = st.integers(0, 10**6)
@@ -170,7 +170,6 @@ def test_a_violation_is_an_alarm_with_the_number_that_draws_it_again() -> None:
         conditions(1),
         [automaton | {"violations": ["the question costs 1 and on the quotient 2"]}],
         [policy | {"violations": ["events violated: the event [1] diverges more than the transcripts"]}],
-        0.0,
     )
     assert found.alarms == (
         "automaton 3: the question costs 1 and on the quotient 2",

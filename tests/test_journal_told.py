@@ -25,13 +25,11 @@ from ascertain.plant.faults import Garbled, HungUp, InDoubt, Late, Missing
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.policy.verdict import Abstained, Certified
 from ascertain.problem.pose import pose
-from tests.conftest import ROOT
+from tests.conftest import LAMP
 from tests.test_cli import complaint, run
 from tests.test_earlier_versions import OLD
 from tests.test_identify import SERVERS, truth
 from tests.test_recovery import Broken
-
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 
 
 def test_a_journal_is_told_in_names_and_replayed_from_its_log(tmp_path: Path) -> None:

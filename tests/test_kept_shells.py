@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from ascertain.bank.calibration_file import Calibration, write_calibration
 from ascertain.bank.compile import compile_bank
 from ascertain.bank.shells import KeptShells, bank_shells
-from ascertain.cli.main import build
 from ascertain.errors import TaskError
 from ascertain.observer.banks import OperationBank
 from ascertain.pipeline.calibrate import calibrate
@@ -22,11 +20,11 @@ from ascertain.pipeline.observe import observe
 from ascertain.problem.observer import pose_observer
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import read_problem
-from tests.conftest import ROOT
+from tests.calls import call
+from tests.conftest import LAMP, ROOT
 
 FOLDER = ROOT / "examples" / "operation"
 PRESS = FOLDER / "press.toml"
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 
 
 def calibrate_press(strata: int = 1) -> Calibration:
@@ -49,9 +47,7 @@ def copy_press(folder: Path, extra: str) -> Path:
 
 
 def run(*words: object, code: int = 0) -> Any:
-    done = CliRunner().invoke(build(), ["observe", *map(str, words), "--plant", "simulated:4"])
-    assert done.exit_code == code, done.output
-    return done
+    return call("observe", *words, "--plant", "simulated:4", code=code)
 
 
 def test_all_are_kept_unless_a_number_says_otherwise() -> None:

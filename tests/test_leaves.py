@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ascertain.certificate.claims.lower import lower_claim
-from ascertain.certificate.write import certificate_data
+from ascertain.pipeline.certify import certify
 from ascertain.pipeline.settle import settle
 from ascertain.search.exact import solve
 from ascertain.search.first_policy import find_first_policy
@@ -21,7 +21,6 @@ from ascertain.search.leaves import bound_by_leaves
 from ascertain.search.solution import Proof, ProofRow, Solved
 from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
-from ascertain_check import check as check_certificate
 from ascertain_check.claims.lower import cost_of_leaves
 from ascertain_check.claims.quotient import read_classes
 from ascertain_check.reading import read_json
@@ -44,7 +43,7 @@ EXAMPLE = Path(__file__).parent.parent / "examples" / "mastermind" / "make.py"
 
 
 def judge(task: Task, claim: dict[str, Any]) -> str:
-    return check_certificate(canonical_bytes(task_data(task)), canonical_bytes(certificate_data(task, [claim]))).word
+    return certify(task, [claim])[1].word
 
 
 @given(tasks(machines(max_states=6, max_actions=3, max_readings=4), about="start", max_labels=6))

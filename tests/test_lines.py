@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ascertain.errors import PlantFault
+from ascertain.model.boolean import BooleanPlant
 from ascertain.model.named import register
 from ascertain.plant.channel import Channel, open_program, open_socket
 from ascertain.plant.faults import (
@@ -36,6 +37,7 @@ from ascertain.plant.lines import MAX_LINE, read_greeting, read_name, write_name
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.problem.plants import open_plant
 from ascertain.problem.problem import read_problem
+from tests.calls import free_port
 from tests.conftest import ROOT
 from tests.scripted import ScriptedServer
 
@@ -186,12 +188,18 @@ def test_a_retry_safe_plant_is_sent_the_same_number_and_acts_once() -> None:
     assert server.acted == [model.actions[0]]
 
 
-@pytest.mark.parametrize("when", ["hang up before", "hang up after"])
-def test_after_a_hang_up_a_plant_that_knows_its_last_number_is_called_again(when: str) -> None:
+def asked_once() -> tuple[BooleanPlant, ScriptedServer, LinePlant]:
+    """A plant that can be called again, its server, and its model; the first action is done."""
     model = register(2, Fraction(0))
     server = ScriptedServer(SimulatedPlant(model, 1), 0, 4, retry_safe=True, says_last=True)
     plant = LinePlant(server.connect)
     plant.send(model.actions[0])
+    return model, server, plant
+
+
+@pytest.mark.parametrize("when", ["hang up before", "hang up after"])
+def test_after_a_hang_up_a_plant_that_knows_its_last_number_is_called_again(when: str) -> None:
+    model, server, plant = asked_once()
     server.rate, server.faults = 1.0, (when,)
     with pytest.raises(HungUp):
         plant.send(model.actions[1])
@@ -201,10 +209,7 @@ def test_after_a_hang_up_a_plant_that_knows_its_last_number_is_called_again(when
 
 
 def test_a_restarted_plant_is_recognised() -> None:
-    model = register(2, Fraction(0))
-    server = ScriptedServer(SimulatedPlant(model, 1), 0, 4, retry_safe=True, says_last=True)
-    plant = LinePlant(server.connect)
-    plant.send(model.actions[0])
+    model, server, plant = asked_once()
     server.rate, server.faults = 1.0, ("restart",)
     with pytest.raises(HungUp):
         plant.send(model.actions[1])
@@ -213,10 +218,7 @@ def test_a_restarted_plant_is_recognised() -> None:
 
 
 def test_another_plant_in_its_place_is_recognised() -> None:
-    model = register(2, Fraction(0))
-    server = ScriptedServer(SimulatedPlant(model, 1), 0, 4, retry_safe=True, says_last=True)
-    plant = LinePlant(server.connect)
-    plant.send(model.actions[0])
+    model, server, plant = asked_once()
     server.rate, server.faults = 1.0, ("hang up after",)
     with pytest.raises(HungUp):
         plant.send(model.actions[1])
@@ -404,9 +406,7 @@ def test_a_server_that_hangs_is_late_and_one_that_closes_is_a_hang_up() -> None:
 
 def test_a_server_that_does_not_exist_is_one_sentence() -> None:
     with pytest.raises(PlantFault, match="cannot be reached: connection refused"):
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            port = listener.getsockname()[1]
-        open_socket("127.0.0.1", port, 5)
+        open_socket("127.0.0.1", free_port(), 5)
     with pytest.raises(PlantFault, match="cannot be reached"):
         open_socket("no such host", 1, 5)
 

@@ -13,17 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.certificate.claims.lower_expected import lower_expected_claim
-from ascertain.certificate.write import certificate_data
 from ascertain.model import Machine
+from ascertain.pipeline.certify import certify
 from ascertain.pipeline.fingerprint import fingerprint
 from ascertain.pipeline.settle import settle
 from ascertain.quotients.quotient import take_quotient
 from ascertain.search import least_mean
 from ascertain.search.exact import solve
 from ascertain.search.solution import Bounded, MeanProof, MeanRow, Solved, Unsolvable
-from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
-from ascertain_check import check
 from tests.reference.lexicographic import least_mean_of_least_worst
 from tests.reference.mean_rows import best_mean_rows, replay_mean, value_as_sets
 from tests.reference.optimum import optimum
@@ -54,8 +52,7 @@ def established(task: Task, proof: object) -> Fraction:
 
 
 def verdict(task: Task, proof: MeanProof) -> str:
-    text = canonical_bytes(certificate_data(task, [lower_expected_claim(proof)]))
-    return str(check(canonical_bytes(task_data(task)), text))
+    return str(certify(task, [lower_expected_claim(proof)])[1])
 
 
 @given(tasks(max_hypotheses=6), st.data())

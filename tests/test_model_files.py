@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import os
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from ascertain.model.files.json_model import parse_model_data, write_json
 from ascertain.model.files.json_text import parse_json
 from ascertain.model.files.text import read_text
 from ascertain.writing import write_whole
+from tests.journal_runs import message as sentence
 from tests.reference.files_bad import BAD_DATA, BAD_DOT, BAD_JSON
 from tests.reference.files_dot import read_by_graphviz, read_by_lines, transitions_of
 from tests.reference.files_strategies import PLAIN, digraphs, renamed
@@ -45,15 +45,6 @@ LAMP = Machine(
 
 def read_dot(path: Path | str) -> Machine:
     return parse_dot(read_text(path), str(path))
-
-
-def sentence(call: Callable[[], object]) -> str:
-    """The message of the error that a call raises, which must be one line."""
-    with pytest.raises(FileError) as caught:
-        call()
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
 
 
 # ---------------------------------------------------------------------------------------------------- .dot dialects

@@ -193,19 +193,24 @@ BANKS = {
 }
 
 
-@pytest.mark.parametrize("bank", BANKS)
-@pytest.mark.parametrize("policy", POLICIES)
-def test_no_truth_in_the_bank_or_not_is_answered_wrongly_more_often_than_alpha(policy: str, bank: str) -> None:
-    question = ask(lossy_plant())
-    options = set_up(question, policy=policy, threshold=1, rejection=Fraction(1, 3), budget=7)
-    after = remember(options, lambda: BANKS[bank])
+def worst_rate(question: PlantTask, after: Callable[[tuple[Step, ...]], Observer]) -> Fraction:
+    """The largest probability of a wrong answer within seven actions, over the truths of two bits."""
     rates: list[Fraction] = []
     for truth in range(4):
         found = list(every_run(question.model, truth, adapt(after), lambda h: after(h).verdict, 7))
         assert sum(run.probability for run in found) == 1
         wrong = [r for r in found if isinstance(r.end, Certified) and r.end.label != question.label_of(truth)]
         rates.append(sum((run.probability for run in wrong), Fraction(0)))
-    assert 0 < max(rates) <= ALPHA
+    return max(rates)
+
+
+@pytest.mark.parametrize("bank", BANKS)
+@pytest.mark.parametrize("policy", POLICIES)
+def test_no_truth_in_the_bank_or_not_is_answered_wrongly_more_often_than_alpha(policy: str, bank: str) -> None:
+    question = ask(lossy_plant())
+    options = set_up(question, policy=policy, threshold=1, rejection=Fraction(1, 3), budget=7)
+    after = remember(options, lambda: BANKS[bank])
+    assert 0 < worst_rate(question, after) <= ALPHA
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,6 +16,7 @@ from ascertain.model.files.pomdp import parse_pomdp, write_pomdp
 from ascertain.model.hidden import HiddenModel, as_hidden, certain, keep_readings, make_belief, make_joint
 from ascertain.problem.problem import read_any_problem
 from ascertain.task.hidden_task import HiddenTask
+from tests.calls import run
 from tests.conftest import ROOT
 from tests.hidden_strategies import hidden_models, masses
 from tests.reference.pomdp import Joint, naive_joint
@@ -417,12 +415,6 @@ def test_whatever_follows_a_good_beginning_ends_in_a_model_or_a_sentence(tail: s
 
 
 # ------------------------------------------------------------------------------------------------------ the verbs
-
-
-def run(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "ascertain", *map(str, arguments)]
-    environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False, timeout=120)
 
 
 def test_inspect_and_quotient_take_hidden_models_and_the_solver_says_so(tmp_path: Path) -> None:

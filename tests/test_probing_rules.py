@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from ascertain.cli.main import build
 from ascertain.errors import AscertainError
 from ascertain.evidence.probing import AbstractRule
 from ascertain.evidence.worlds import AbstractWorld
@@ -20,9 +18,8 @@ from ascertain.problem.observer import pose_observer
 from ascertain.problem.problem import read_any_problem, read_problem
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import Action
-from tests.conftest import ROOT
-
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
+from tests.calls import answer, call
+from tests.conftest import LAMP, ROOT
 
 
 class LastAllowed(AbstractRule):
@@ -51,10 +48,12 @@ def last() -> Iterator[ProbingRule]:
     PROBING._by_word.pop("last")
 
 
-def observe(problem: Path, *words: str, code: int) -> dict[str, Any]:
-    done = CliRunner().invoke(build(), ["observe", str(problem), "--plant", "simulated:3", "--json", *words])
-    assert done.exit_code == code, done.output
-    return json.loads(done.stdout)
+def observe(problem: Path, *words: object, code: int = 0) -> dict[str, Any]:
+    return answer("observe", problem, "--plant", "simulated:3", *words, code=code)
+
+
+def complain(problem: Path, *words: object) -> str:
+    return call("observe", problem, "--plant", "simulated:3", *words, code=2).stderr
 
 
 def test_a_rule_of_a_test_module_is_used_by_the_command_line(last: ProbingRule) -> None:
@@ -78,8 +77,7 @@ def test_a_problem_file_may_name_it(last: ProbingRule, tmp_path: Path) -> None:
     ],
 )
 def test_a_name_that_nobody_has_is_refused_with_those_that_there_are(name: str, sentence: str) -> None:
-    done = CliRunner().invoke(build(), ["observe", str(LAMP), "--plant", "simulated:3", "--probing", name])
-    assert done.exit_code == 2 and sentence in done.stderr
+    assert sentence in complain(LAMP, "--probing", name)
 
 
 def test_a_rule_says_whom_it_serves_and_a_name_is_taken_once(last: ProbingRule, tmp_path: Path) -> None:
@@ -87,8 +85,7 @@ def test_a_rule_says_whom_it_serves_and_a_name_is_taken_once(last: ProbingRule, 
         PROBING.register(ProbingRule("last", "", LastAllowed))
     problem = tmp_path / "problem.toml"
     problem.write_text('[task]\nactions = ["look"]\n' + LAMP.read_text().replace('"press the switch" = 2', ""))
-    done = CliRunner().invoke(build(), ["observe", str(problem), "--plant", "simulated:3", "--probing", "last"])
-    assert done.exit_code == 2 and "last is for questions with a choice of actions; use separating" in done.stderr
+    assert "last is for questions with a choice of actions; use separating" in complain(problem, "--probing", "last")
 
 
 PLANT = """
@@ -118,9 +115,9 @@ def test_boolean_plants_of_any_size_are_probed_by_look_ahead(bits: int, tmp_path
     problem = write_plant(tmp_path, bits)
     settings, _ = pose_observer(read_problem(problem))
     assert settings.probing == "look-ahead"
-    facts = observe(problem, code=0)
+    facts = observe(problem)
     assert facts["right"] is True
-    assert facts["readings"] < observe(problem, "--probing", "round-robin", code=0)["readings"]
+    assert facts["readings"] < observe(problem, "--probing", "round-robin")["readings"]
 
 
 @pytest.mark.parametrize(
@@ -134,9 +131,9 @@ def test_machines_are_probed_by_plan_or_by_separation(problem: str, rule: str) -
 @pytest.mark.usefixtures("one_time")
 def test_a_run_keeps_the_rule_that_it_was_begun_with(tmp_path: Path) -> None:
     problem, journal = write_plant(tmp_path, 8), tmp_path / "run.journal"
-    whole = observe(problem, "--probing", "round-robin", code=0)
-    assert whole["transcript"] != observe(problem, code=0)["transcript"]
-    observe(problem, "--probing", "round-robin", "--journal", str(journal), code=0)
+    whole = observe(problem, "--probing", "round-robin")
+    assert whole["transcript"] != observe(problem)["transcript"]
+    observe(problem, "--probing", "round-robin", "--journal", journal)
     with Journal(journal) as kept:
         records = kept.records
     cut = tmp_path / "cut.journal"
@@ -145,18 +142,13 @@ def test_a_run_keeps_the_rule_that_it_was_begun_with(tmp_path: Path) -> None:
             kept.append(record)
     # Whoever names another rule, on the command line or in the file, is refused as before.
     named = write_plant(tmp_path, 8, '[observe]\nprobing = "separating"\n')
-    for words in ((str(problem), "--probing", "look-ahead"), (str(named),)):
-        done = CliRunner().invoke(
-            build(), ["observe", *words, "--plant", "simulated:3", "--journal", str(cut), "--resume"]
-        )
-        assert done.exit_code == 2 and "committed to something else (settings)" in done.stderr
+    for words in (("--probing", "look-ahead"), ()):
+        told = complain(problem if words else named, *words, "--journal", cut, "--resume")
+        assert "committed to something else (settings)" in told
     write_plant(tmp_path, 8)
-    again = observe(problem, "--journal", str(cut), "--resume", code=0)
+    again = observe(problem, "--journal", cut, "--resume")
     assert again["transcript"] == whole["transcript"]
     with Journal(cut) as kept:
         assert kept.records == records
     # A journal of another problem is refused as that, also where its rule does not serve this one.
-    done = CliRunner().invoke(
-        build(), ["observe", str(LAMP), "--plant", "simulated:3", "--journal", str(cut), "--resume"]
-    )
-    assert done.exit_code == 2 and "another problem" in done.stderr
+    assert "another problem" in complain(LAMP, "--journal", cut, "--resume")

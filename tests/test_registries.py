@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +14,8 @@ from ascertain.model import Machine
 from ascertain.model.build import machine_from_transitions
 from ascertain.model.files import FORMATS, Format, Option, Options, Read, read_model
 from ascertain.plant import PLANTS, PlantContext, PlantKind, find_kind
+from tests.calls import call, install, run_installed
 from tests.conftest import ROOT
-from tests.lamps import call
 
 LAMP = "dark press click lit\nlit press click dark\n% seen from the door\ndark look dark dark\nlit look lit lit\n"
 
@@ -160,34 +157,15 @@ wire = no_such_package:WIRE
 @pytest.fixture
 def installed(tmp_path: Path) -> Path:
     """A folder as an installer would leave it, with a package and what it declares."""
-    (tmp_path / "stepping.py").write_text(PACKAGE)
-    info = tmp_path / "stepping-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stepping\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(ENTRY_POINTS)
     (tmp_path / "lamp.steps").write_text("dark look dark dark\nlit look lit lit\ndark press click lit\n")
-    return tmp_path
-
-
-def run(folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(
-        [sys.executable, "-m", "ascertain", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == code, done.stderr
-    return done
+    return install(tmp_path, "stepping", PACKAGE, ENTRY_POINTS)
 
 
 def test_a_format_of_an_installed_package_is_found_by_its_entry_point(installed: Path) -> None:
-    facts = json.loads(run(installed, "inspect", "lamp.steps", "--json").stdout)
+    facts = json.loads(run_installed(installed, "inspect", "lamp.steps", "--json").stdout)
     assert (facts["states"], facts["notes"]) == (2, ["read from lamp.steps"])
     (installed / "problem.toml").write_text('model = "lamp.steps"\n')
-    assert "read from lamp.steps" in run(installed, "inspect", "problem.toml").stderr
+    assert "read from lamp.steps" in run_installed(installed, "inspect", "problem.toml").stderr
 
 
 @pytest.mark.parametrize(
@@ -199,15 +177,15 @@ def test_a_format_of_an_installed_package_is_found_by_its_entry_point(installed:
     ],
 )
 def test_a_broken_entry_point_is_one_sentence(installed: Path, name: str, sentence: str) -> None:
-    done = run(installed, "inspect", name, code=2)
+    done = run_installed(installed, "inspect", name, code=2)
     assert done.stderr.startswith(sentence) and done.stderr.count("\n") == 1
 
 
 def test_a_plant_of_an_installed_package_is_observed_and_listed(installed: Path) -> None:
     lamp = str(ROOT / "examples" / "plants" / "lamp.toml")
-    facts = json.loads(run(installed, "observe", lamp, "--plant", "bench:four", "--json").stdout)
+    facts = json.loads(run_installed(installed, "observe", lamp, "--plant", "bench:four", "--json").stdout)
     assert (facts["label"], facts["plant"]) == ("lit", "four")
-    asked = run(installed, "observe", lamp, "--plant", "qqq:", code=2)
+    asked = run_installed(installed, "observe", lamp, "--plant", "qqq:", code=2)
     assert "replay:FILE, simulated:SEED[:STATE], WIRING.toml, python:MODULE:NAME, bench:..., wire:..." in asked.stderr
-    broken = run(installed, "observe", lamp, "--plant", "wire:1", code=2)
+    broken = run_installed(installed, "observe", lamp, "--plant", "wire:1", code=2)
     assert broken.stderr.startswith("ascertain: the entry point wire = 'no_such_package:WIRE' of ascertain.plants ")

@@ -62,7 +62,7 @@ STUDY = Study(
 
 @pytest.fixture(scope="module")
 def story() -> Study:
-    return tell(live_through(load_testbed("small")), "b" * 64, 1.0)
+    return replace(tell(live_through(load_testbed("small"))), settings_hash="b" * 64, seconds=1.0)
 
 
 def test_cells_are_shown_as_people_read_them() -> None:
@@ -183,8 +183,7 @@ def test_the_story_shows_evidence_that_reaches_its_threshold_and_rivals_that_run
 
 @pytest.mark.slow
 def test_the_picture_of_the_readme_is_the_storys() -> None:
-    testbed = load_testbed("testbed")
-    rivals = tell(live_through(testbed), testbed.settings.hash, 0.0).figures[1]
+    rivals = tell(live_through(load_testbed("testbed"))).figures[1]
     assert draw_figure(rivals) == (ROOT / "docs/images/story-rivals.svg").read_text(encoding="utf-8")
 
 

@@ -13,17 +13,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import ascertain
-from ascertain.cli.main import build
 from ascertain.errors import AscertainError, FileError, PlantFault, TaskError
 from ascertain.live.record_store import TABLE, RecordStore
 from ascertain.live.risk_file import RiskFile, end_share, read_risk_file, return_share, take_share
 from ascertain.observer.records import START, hash_record
-from tests.conftest import ROOT
+from tests.calls import answer, call
+from tests.conftest import LAMP
 
-LAMP = ROOT / "examples/plants/lamp.toml"
 HASH = "0" * 64
 
 
@@ -32,8 +30,8 @@ def take(path: Path, run: str = "run", **words: Any) -> tuple[RiskFile, Fraction
     return found, share.alpha
 
 
-def observe(*arguments: object) -> Any:
-    return CliRunner().invoke(build(), ["observe", str(LAMP), *map(str, arguments)])
+def observe(*arguments: object, code: int = 0) -> Any:
+    return call("observe", LAMP, *arguments, code=code)
 
 
 def test_equal_shares_are_taken_until_the_total_is_spent_and_then_refused(tmp_path: Path) -> None:
@@ -142,24 +140,24 @@ def test_a_file_is_looked_at_while_its_log_comes_and_goes(tmp_path: Path, monkey
 def test_a_run_takes_its_alpha_and_tells_what_is_left(tmp_path: Path) -> None:
     risk = ("--risk-file", tmp_path / "risk.db")
     begun = ("--total-alpha", "1/100", "--risk-schedule", "equal:2")
-    dry = observe("--plant", "simulated:3", *risk, *begun, "--dry-run", "--json")
-    assert json.loads(dry.stdout)["alpha"] == "1/200" and json.loads(dry.stdout)["risk_file"]["share"] is None
+    dry = answer("observe", LAMP, "--plant", "simulated:3", *risk, *begun, "--dry-run")
+    assert dry["alpha"] == "1/200" and dry["risk_file"]["share"] is None
     assert not (tmp_path / "risk.db").exists()
-    first = json.loads(observe("--plant", "simulated:3", *risk, *begun, "--json").stdout)
+    first = answer("observe", LAMP, "--plant", "simulated:3", *risk, *begun)
     assert first["alpha"] == "1/200"
     told = {key: first["risk_file"][key] for key in ("total", "spent", "left", "share", "runs")}
     assert told == {"total": "1/100", "spent": "1/200", "left": "1/200", "share": "1/200", "runs": 1}
     second = observe("--plant", "simulated:4", *risk)
-    assert second.exit_code == 0 and "1/100 is spent and 0 is left" in second.stdout
+    assert "1/100 is spent and 0 is left" in second.stdout
     assert [share.outcome for share in read_risk_file(tmp_path / "risk.db").shares] == [
         "certified: " + first["label"],
         "certified: " + second.stdout.split("\n")[0].removeprefix("certified: "),
     ]
-    third = observe("--plant", "simulated:5", *risk)
-    assert third.exit_code == 2 and third.stdout == ""
+    third = observe("--plant", "simulated:5", *risk, code=2)
+    assert third.stdout == ""
     assert "1/100 is spent by 2 runs, 0 is left" in third.stderr and len(third.stderr.splitlines()) == 1
-    bare = observe("--plant", "simulated:5", "--total-alpha", "1/100")
-    assert bare.exit_code == 2 and "need --risk-file FILE" in bare.stderr
+    bare = observe("--plant", "simulated:5", "--total-alpha", "1/100", code=2)
+    assert "need --risk-file FILE" in bare.stderr
 
 
 def test_resuming_a_journal_takes_no_second_share(tmp_path: Path) -> None:

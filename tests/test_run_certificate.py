@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -37,16 +35,14 @@ from ascertain.task.canonical import task_data
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import State
 from ascertain_check import check
+from tests.journal_runs import memory_folder
 from tests.reference.run_claims import canonical, hypotheses_of, rechained, texts_of
 from tests.test_check_run import random_machine_task, random_plant_task
 
 
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
-    """A place that is not on a disk, where there is one."""
-    memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as place:
-        yield Path(place)
+    yield from memory_folder()
 
 
 class Faulty(AbstractPlant):

@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import ascertain
-from ascertain.cli.main import build
 from ascertain.errors import FileError, MissingExtraError, TaskError
 from ascertain.pipeline.run_page import MOST_ROWS, LowerBound, RunStory, describe_run
 from ascertain.pipeline.simulate import simulate_runs
@@ -26,9 +24,9 @@ from ascertain.policy.verdict import Abstained
 from ascertain.problem.problem import read_problem
 from ascertain.report.page import draw_page
 from ascertain.report.record import Figure, Page, Section, Series
-from tests.conftest import ROOT
+from tests.calls import answer, call
+from tests.conftest import LAMP, ROOT
 
-LAMP = ROOT / "examples/plants/lamp.toml"
 TURNTABLE = ROOT / "examples/operation/turntable.toml"
 HOSTILE = "<script>document.title='hacked'</script>"
 NOISY = f"""
@@ -139,9 +137,7 @@ def test_a_page_is_drawn_from_a_journal_later_and_no_plant_is_needed(tmp_path: P
     journal, first, later = tmp_path / "run.journal", tmp_path / "first.html", tmp_path / "later.html"
     ascertain.observe(LAMP, Flaky(1), probing="separating", journal=journal, report=first)
     before = journal.read_bytes()
-    words = ["observe", str(LAMP), "--probing", "separating", "--journal", str(journal), "--resume"]
-    done = CliRunner().invoke(build(), [*words, "--report", str(later)])
-    assert done.exit_code == 0, done.output
+    call("observe", LAMP, "--probing", "separating", "--journal", journal, "--resume", "--report", later)
     assert journal.read_bytes() == before
     told = words_of(later.read_text())
     assert "recorded in the journal, which keeps no more of a fault" in told and "in doubt" in told
@@ -164,8 +160,8 @@ def test_a_run_that_has_not_ended_needs_its_plant_or_a_dry_run(tmp_path: Path) -
     assert not page.exists()
     ascertain.observe(LAMP, journal=journal, resume=True, dry_run=True, report=page)
     assert "Not ended yet: 2 actions, 2 readings, cost 2; the next action is look." in words_of(page.read_text())
-    bare = CliRunner().invoke(build(), ["observe", str(LAMP)])
-    assert bare.exit_code == 2 and bare.stderr.count("\n") == 1 and "--plant PLANT is needed" in bare.stderr
+    bare = call("observe", LAMP, code=2)
+    assert bare.stderr.count("\n") == 1 and "--plant PLANT is needed" in bare.stderr
 
 
 def test_a_plant_that_fails_is_told_with_the_fault_that_ended_the_run(tmp_path: Path) -> None:
@@ -208,14 +204,13 @@ def test_names_from_a_hostile_file_stay_text(tmp_path: Path) -> None:
 def test_the_page_of_a_simulation_has_rates_with_intervals_and_a_histogram(tmp_path: Path) -> None:
     problem, path = tmp_path / "x.toml", tmp_path / "sim.html"
     problem.write_text(NOISY)
-    done = CliRunner().invoke(build(), ["simulate", str(problem), "--runs", "60", "--report", str(path), "--json"])
-    facts, told = json.loads(done.stdout), words_of(path.read_text())
+    facts = answer("simulate", problem, "--runs", "60", "--report", path)
+    told = words_of(path.read_text())
     assert "60 runs cost" in told and "95 % interval" in told
     assert f"abstentions {facts['abstained']['count']}" in told and f"wrong answers {facts['wrong']['count']}" in told
     for cost, number in facts["costs"][:2]:
         assert f"{cost} {number}" in told
-    alone = CliRunner().invoke(build(), ["simulate", str(problem), "--report", str(path)])
-    assert alone.exit_code == 2
+    call("simulate", problem, "--report", path, code=2)
 
 
 def test_many_costs_are_drawn_in_ranges_that_hold_every_run() -> None:
@@ -260,7 +255,7 @@ def test_a_page_does_not_overwrite_what_it_is_about(tmp_path: Path) -> None:
     for arguments in (["observe", str(problem), "--plant", "simulated:1", "--report", str(problem)],
                       ["observe", str(problem), *same],
                       ["simulate", str(problem), "--runs", "3", "--report", str(problem)]):  # fmt: skip
-        assert CliRunner().invoke(build(), arguments).exit_code == 2
+        call(*arguments, code=2)
     assert problem.read_text() == NOISY
 
 

@@ -19,14 +19,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from ascertain.certificate.write import certificate_data
-from ascertain.cli.main import build
 from ascertain.errors import AscertainError, LimitError, ModelError, TaskError
 from ascertain.interruption import OutOfTime, limited, look_up
 from ascertain.model import Machine
 from ascertain.model.named import shift_register
+from ascertain.pipeline.certify import certify
 from ascertain.pipeline.found_sequence import FoundSequence, SequenceKind
 from ascertain.pipeline.sequence import find_sequence
 from ascertain.problem.pose import pose
@@ -39,9 +37,9 @@ from ascertain.sequences.incomplete import find_identifiable
 from ascertain.sequences.preset import Aim, find_preset_word
 from ascertain.sequences.separating_tree import grow_separating_tree
 from ascertain.sequences.unique import find_unique_words
-from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
 from ascertain_check import check
+from tests.calls import answer, call
 from tests.conftest import ROOT
 from tests.reference import sequences as slow
 from tests.reference.optimum import optimum
@@ -255,8 +253,7 @@ def test_out_of_time_every_kind_says_so() -> None:
 
 
 def judged(task: Task, claim: dict[str, Any]) -> str:
-    text = canonical_bytes(certificate_data(task, [claim]))
-    return check(canonical_bytes(task_data(task)), text).word
+    return certify(task, [claim])[1].word
 
 
 @st.composite
@@ -341,27 +338,21 @@ def test_nothing_false_is_verified_among_spoilt_claims() -> None:
 # The command.
 
 
-def invoke(*arguments: str | Path) -> tuple[int, str]:
-    done = CliRunner().invoke(build(), ["sequence", *map(str, arguments)])
-    return done.exit_code, done.stdout or done.stderr
-
-
 def test_the_command_writes_what_it_found(tmp_path: Path) -> None:
-    code, text = invoke("synchronizing", DIAL, "--json", "--certificate", tmp_path / "proof.json")
-    assert code == 0 and json.loads(text)["upper"] == "9"
+    facts = answer("sequence", "synchronizing", DIAL, "--certificate", tmp_path / "proof.json")
+    assert facts["upper"] == "9"
     assert check((tmp_path / "proof.task.json").read_bytes(), (tmp_path / "proof.json").read_bytes()).word == "VERIFIED"
-    assert invoke("splitting-tree", DIAL, "--out", tmp_path / "tree.json", "--draw", tmp_path / "tree.txt")[0] == 0
+    call("sequence", "splitting-tree", DIAL, "--out", tmp_path / "tree.json", "--draw", tmp_path / "tree.txt")
     assert "turn turn press" in (tmp_path / "tree.txt").read_text(encoding="utf-8")
     tree = json.loads((tmp_path / "tree.json").read_text(encoding="utf-8"))["tree"]
     assert tree["action"][0] == tree["actions"].index("press") and len(tree["element"]) == 4
 
 
 def test_what_cannot_be_drawn_or_read_is_refused(tmp_path: Path) -> None:
-    code, text = invoke("uio", DIAL, "--draw", tmp_path / "words.svg")
-    assert code == 2 and "--out FILE.json" in text
-    assert invoke("uoi", DIAL)[0] == 2
-    assert invoke("uio", DIAL, "--cost", "turn")[0] == 2
-    assert invoke("uio", DIAL, "--out", tmp_path / "words.csv")[0] == 2
+    assert "--out FILE.json" in call("sequence", "uio", DIAL, "--draw", tmp_path / "words.svg", code=2).stderr
+    call("sequence", "uoi", DIAL, code=2)
+    call("sequence", "uio", DIAL, "--cost", "turn", code=2)
+    call("sequence", "uio", DIAL, "--out", tmp_path / "words.csv", code=2)
     with pytest.raises(AscertainError):
         find_sequence("uio", tmp_path / "none.dot")
 

@@ -13,18 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascertain.certificate.claims.shares import shares_claim
-from ascertain.certificate.write import certificate_data
 from ascertain.model.build import machine_from_transitions
+from ascertain.pipeline.certify import certify
 from ascertain.problem.pose import pose
 from ascertain.quotients.quotient import take_quotient
 from ascertain.search.configuration import build_arena, is_pure
 from ascertain.search.exact import solve
 from ascertain.search.shares import bound_by_counting, bound_by_packing
 from ascertain.search.solution import SharesProof, Solved
-from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
 from ascertain_check import Verdict
-from ascertain_check import check as check_certificate
 from tests.reference.optimum import optimum
 from tests.reference.scaling_tasks import counter, mutants
 from tests.reference.shares import proved_by_shares, random_claim
@@ -34,7 +32,7 @@ from tests.test_checker_campaign import random_task
 
 
 def judge(task: Task, claim: dict[str, Any]) -> Verdict:
-    return check_certificate(canonical_bytes(task_data(task)), canonical_bytes(certificate_data(task, [claim])))
+    return certify(task, [claim])[1]
 
 
 def claims_of(task: Task) -> list[dict[str, Any]]:

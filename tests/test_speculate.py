@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from ascertain.bank.shells import KeptShells
 from ascertain.bank.weights import DEFAULT, Weighting
-from ascertain.cli.main import build
 from ascertain.errors import LimitError
 from ascertain.interruption import OutOfTime
 from ascertain.live import speculation
@@ -29,6 +27,7 @@ from ascertain.pipeline.observe import observe
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.problem.operation import pose_operation
 from ascertain.problem.problem import read_problem
+from tests.calls import call
 from tests.conftest import ROOT
 from tests.test_deadline import LAMP, OVER, PRESS, Clock, press
 
@@ -191,10 +190,6 @@ time.sleep(600)
 
 
 def test_where_nothing_is_compiled_the_verb_says_so() -> None:
-    words = ["observe", str(LAMP), "--plant", "simulated:3", "--speculate"]
-    done = CliRunner().invoke(build(), words)
-    assert done.exit_code == 0 and "nothing to speculate on" in done.stderr
-    done = CliRunner().invoke(
-        build(), ["observe", str(PRESS), "--plant", "simulated:4", "--speculate", "--deadline", "999"]
-    )
-    assert done.exit_code == 0 and "speculate" not in done.stderr
+    assert "nothing to speculate on" in call("observe", LAMP, "--plant", "simulated:3", "--speculate").stderr
+    done = call("observe", PRESS, "--plant", "simulated:4", "--speculate", "--deadline", "999")
+    assert "speculate" not in done.stderr

@@ -20,9 +20,7 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from ascertain.cli.main import build
 from ascertain.drawing.flowchart import draw_flowchart
 from ascertain.errors import AscertainError, FileError, TaskError
 from ascertain.model.files.text import parse_toml
@@ -32,7 +30,8 @@ from ascertain.pipeline.observe import observe
 from ascertain.pipeline.replay import replay
 from ascertain.problem.edit import find_line, named_files, save_problem, set_key
 from ascertain.problem.problem import read_any_problem
-from tests.conftest import ROOT
+from tests.calls import call
+from tests.conftest import LAMP, ROOT
 from tests.studios import make_folder, served
 from tests.test_extras import run_without
 
@@ -44,7 +43,6 @@ from ascertain.studio.live import escape_reading
 from ascertain.studio.tree import Tree
 
 LEAK = ROOT / "examples" / "valve" / "leak.toml"
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 
 
 # who may talk to it
@@ -188,8 +186,8 @@ def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, monkeypatch: pyte
             (["nowhere.toml"], "there is no such file"),
             (["--port", str(taken.getsockname()[1])], "the page cannot be served there"),
         ):
-            done = CliRunner().invoke(build(), ["studio", *words])
-            assert (done.exit_code, done.stdout) == (2, "") and said in done.stderr, done.stderr
+            done = call("studio", *words, code=2)
+            assert not done.stdout and said in done.stderr, done.stderr
 
 
 def test_the_verb_names_its_extra_and_nothing_else_needs_it() -> None:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.calls import free_port
 from tests.conftest import ROOT
 from tests.studios import make_folder, served
 
@@ -210,8 +210,7 @@ def test_script_in_names_is_text_on_every_tab(browser: Any, tmp_path: Path) -> N
 def test_the_valve_train_over_opc_ua(browser: Any, tmp_path: Path) -> None:
     pytest.importorskip("asyncua", reason="the extra opcua is not installed")
     folder = make_folder(tmp_path)
-    with closing(socket.create_server(("127.0.0.1", 0))) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     wiring = (ROOT / "examples" / "opcua" / "wiring.toml").read_text().replace("4840", str(port))
     (folder / "train.toml").write_text(wiring)
     command = [sys.executable, str(ROOT / "examples" / "opcua" / "train.py"), "--leak", "2", "--port", str(port)]

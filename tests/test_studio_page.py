@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from ascertain.cli.main import build
 from ascertain.pipeline.journal import read_journal
+from tests.calls import answer
 from tests.studios import make_folder, simulate, until
 
 pytest.importorskip("nicegui", reason="the extra studio is not installed")
@@ -128,13 +127,11 @@ def test_an_experiment_comes_with_the_files_of_the_command_line(tmp_path: Path) 
         written = {file.name: file.read_bytes() for file in studio.search.out.iterdir()}
         place = tmp_path / "cli"
         place.mkdir()
-        words = ["solve", str(folder / "leak.toml"), "--certificate", str(place / "leak-proof.json"), "--json"]
-        done = [
-            CliRunner().invoke(build(), [*words, "--draw", str(place / f"leak{s}")]) for s in (".html", ".svg", ".dot")
-        ]
+        words = ["solve", folder / "leak.toml", "--certificate", place / "leak-proof.json"]
+        cli, *_ = (answer(*words, "--draw", place / f"leak{s}") for s in (".html", ".svg", ".dot"))
         for file in place.iterdir():
             assert written[file.name] == file.read_bytes(), file.name
-        page, cli = json.loads(written["leak-solve.json"]), json.loads(done[0].stdout)
+        page = json.loads(written["leak-solve.json"])
         assert {**page, "stats": 0} == {**cli, "stats": 0}
         await user.should_see(marker="search-tree")
         value(user, "search-tree").value = "leak2"

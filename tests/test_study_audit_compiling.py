@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from ascertain.pipeline.simulated_runs import binomial_limits
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.campaign.engines import start_engine
 from ascertain_paper.studies.audit.compiling import (
@@ -17,7 +18,6 @@ from ascertain_paper.studies.audit.compiling import (
     find_boundary,
     watch_triggers,
 )
-from ascertain_paper.studies.uncertainty import binomial_limits
 from ascertain_paper.testbed.settings import load_settings
 from tests.reference.auditing import crossing_probability
 

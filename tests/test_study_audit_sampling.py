@@ -15,6 +15,7 @@ from scipy.special import bdtr, bdtrc
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.probing import FixedSchedule
 from ascertain.model.named import register
+from ascertain.pipeline.simulated_runs import binomial_limits
 from ascertain.task.bank import nominal_bank
 from ascertain_paper.importance_sampling import Audit, RuleObserver, audit
 from ascertain_paper.studies.audit import noise as audit_noise
@@ -35,7 +36,6 @@ from ascertain_paper.studies.audit.sampling import (
 )
 from ascertain_paper.studies.audit.sampling_tables import sampled_row, sampling_part
 from ascertain_paper.studies.audit.study import FULL
-from ascertain_paper.studies.uncertainty import binomial_limits
 from ascertain_paper.testbed.settings import load_settings
 from ascertain_paper.testbed.testbed import load_testbed
 from tests.reference.auditing import count_wrong

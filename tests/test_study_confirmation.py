@@ -146,9 +146,7 @@ def test_wrong_answers_and_unequal_maps_are_said_loudly() -> None:
     good = [confirm_operation((conditions.settings.text, slot, 3, ())) for slot in slots]
 
     def summarise(results: list[dict[str, Any]], name: str = "small") -> Study:
-        return confirmation_tables.summarise_confirmation(
-            load_settings(name), calibration, results, quick=True, seconds=0.0
-        )
+        return confirmation_tables.summarise_confirmation(load_settings(name), calibration, results, quick=True)
 
     assert summarise(good).alarms == ()
     wrong = deepcopy(good)

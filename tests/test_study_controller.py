@@ -73,11 +73,11 @@ def test_a_true_nominal_is_confirmed_at_half_the_risk_without_a_bank(place: int,
 def test_results_from_a_store_whose_keys_are_sorted_give_the_same_study(results: list[dict[str, Any]]) -> None:
     stored = [json.loads(canonical_bytes(result)) for result in results]
     assert list(stored[0]["runs"]) != list(results[0]["runs"])
-    assert summarise_controllers(SMALL, stored, 0.0) == summarise_controllers(SMALL, results, 0.0)
+    assert summarise_controllers(SMALL, stored) == summarise_controllers(SMALL, results)
 
 
 def test_rows_have_the_means_and_counts_of_their_runs(results: list[dict[str, Any]]) -> None:
-    found = summarise_controllers(SMALL, results, 0.0)
+    found = summarise_controllers(SMALL, results)
     assert [row["policy"] for row in found.rows] == [controller.name for controller in ALL]
     for row in found.rows:
         runs = [result["runs"][row["policy"]] for result in results]
@@ -121,7 +121,7 @@ def test_staging_at_its_own_risk_switches_where_the_trigger_reaches_its_inverse(
 
 
 def test_savings_are_against_eager_on_the_same_operations(results: list[dict[str, Any]]) -> None:
-    savings = {row["policy"]: row for row in tables_of(summarise_controllers(FROZEN, results, 0.0))["savings"]}
+    savings = {row["policy"]: row for row in tables_of(summarise_controllers(FROZEN, results))["savings"]}
     assert set(savings) == {controller.name for controller in (*PAPER, AT_RISK)} - {"eager"}
     reads = {name: sum(result["runs"][name]["reads"] for result in results) for name in ("eager", "staged")}
     assert savings["staged"]["change"] == pytest.approx(100 * (reads["staged"] / reads["eager"] - 1))
@@ -129,7 +129,7 @@ def test_savings_are_against_eager_on_the_same_operations(results: list[dict[str
 
 
 def test_how_far_staging_can_save_steps_is_computed(results: list[dict[str, Any]]) -> None:
-    found = summarise_controllers(FROZEN, results, 0.0)
+    found = summarise_controllers(FROZEN, results)
     [said] = [sentence for sentence in found.findings if "times fewer steps than eager" in sentence]
     eager, staged = found.rows[:2]
     ratio = float(Fraction(eager["model_steps"]) / Fraction(staged["model_steps"]))
@@ -145,7 +145,7 @@ def tables_of(study: Study) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_strata_and_triggers_are_of_the_operations_they_name(results: list[dict[str, Any]]) -> None:
-    tables = tables_of(summarise_controllers(SMALL, results, 0.0))
+    tables = tables_of(summarise_controllers(SMALL, results))
     active = [result for result in results if result["active"]]
     strata = {(row["outcome"], row["policy"]): row for row in tables["strata"]}
     row = strata[f"active ({len(active)})", "staged"]
@@ -200,7 +200,7 @@ def test_a_median_of_runs_that_mostly_never_come_so_far_is_never() -> None:
 
 
 def test_the_figure_shows_every_controller_and_the_papers(results: list[dict[str, Any]]) -> None:
-    [figure] = summarise_controllers(SMALL, results, 0.0).figures
+    [figure] = summarise_controllers(SMALL, results).figures
     assert [len(series.x) for series in figure.series] == [len(PAPER) + 1, len(OURS), len(PAPER)]
 
 
@@ -208,7 +208,7 @@ def test_wrong_answers_and_unequal_maps_are_said_loudly(results: list[dict[str, 
     spoilt = deepcopy(results[:2])
     spoilt[0]["runs"]["staged"]["outcome"] = "wrong"
     spoilt[1]["map_equal"] = False
-    found = summarise_controllers(SMALL, spoilt, 0.0)
+    found = summarise_controllers(SMALL, spoilt)
     assert found.alarms == ("staged: 1 WRONG answers", "the compilers disagree on 1 operations")
     assert found.findings[0] == (
         f"{len(ALL) - 1} of {len(ALL)} controllers answer all 2 operations correctly; the others: "
@@ -219,9 +219,9 @@ def test_wrong_answers_and_unequal_maps_are_said_loudly(results: list[dict[str, 
 def test_an_abstention_is_an_alarm_on_the_frozen_testbed_and_nowhere_else(results: list[dict[str, Any]]) -> None:
     tired = deepcopy(results)
     tired[0]["runs"]["readwise 0"]["outcome"] = "abstained"
-    assert summarise_controllers(FROZEN, results, 0.0).alarms == ()
-    assert summarise_controllers(FROZEN, tired, 0.0).alarms == ("readwise 0: 1 of 4 operations are not answered",)
-    elsewhere = summarise_controllers(SMALL, tired, 0.0)
+    assert summarise_controllers(FROZEN, results).alarms == ()
+    assert summarise_controllers(FROZEN, tired).alarms == ("readwise 0: 1 of 4 operations are not answered",)
+    elsewhere = summarise_controllers(SMALL, tired)
     assert elsewhere.alarms == ()
     assert "readwise 0 3 (1 abstained, 0 wrong)" in elsewhere.findings[0]
 
@@ -232,7 +232,7 @@ def test_only_our_own_rows_are_better_and_the_papers_never(results: list[dict[st
         for run in result["runs"].values():
             run.update(reads=5, fallback_after=run["fallback_after"] and 1, model_steps=7, compile_steps=0)
             run.update(evaluations=0, compilations=1)
-    tables = tables_of(summarise_controllers(FROZEN, modest, 0.0))
+    tables = tables_of(summarise_controllers(FROZEN, modest))
     ours = {controller.name for controller in OURS}
     for name, columns in (("controller", ("reads are", "banks are")), ("computation", ("together is",))):
         for row in tables[name]:
@@ -244,7 +244,7 @@ def test_only_our_own_rows_are_better_and_the_papers_never(results: list[dict[st
 def test_readwise_1000_is_said_to_be_staging_where_it_is(results: list[dict[str, Any]]) -> None:
     active = [result for result in results if result["active"]]
     alike = sum(result["runs"]["staged"] == result["runs"]["readwise 1000"] for result in active)
-    found = summarise_controllers(FROZEN, results, 0.0)
+    found = summarise_controllers(FROZEN, results)
     [said] = [sentence for sentence in found.findings if sentence.startswith("Readwise 1000")]
     assert f"the same run on {alike} of {len(active)} active operations" in said
     assert "104.6 -> 100.8" in said
@@ -254,7 +254,7 @@ def test_readwise_1000_is_said_to_be_staging_where_it_is(results: list[dict[str,
 
 
 def test_nothing_is_said_of_the_paper_or_of_its_size_on_another_testbed(results: list[dict[str, Any]]) -> None:
-    found = summarise_controllers(SMALL, results, 0.0)
+    found = summarise_controllers(SMALL, results)
     words = [cell for table in found.tables for row in table.rows for cell in row if isinstance(cell, str)]
     assert "another testbed" in words
     assert not [word for word in words if word.startswith(("reproduced", "better", "differs"))]
@@ -270,13 +270,13 @@ def test_what_is_near_under_settings_fitted_to_the_paper_is_not_called_reproduce
     for result in fitted:
         for name, row in paper.CONTROLLER.items():
             result["runs"][name]["reads"] = round(row.mean_reads) * (2 if name == "readwise 0" else 1)
-    study = summarise_controllers(load_settings("tuned"), fitted, 0.0)
+    study = summarise_controllers(load_settings("tuned"), fitted)
     said = {row["policy"]: row["reads are"] for row in tables_of(study)["controller"]}
     assert {said[name] for name in paper.CONTROLLER if name != "readwise 0"} == {"near, as tuned"}
     assert said["readwise 0"].startswith("differs")
     told = next(sentence for sentence in study.findings if "chosen with the paper's figures in sight" in sentence)
     assert "readwise 0 +99.1 ± 0.0 %" in told and "5 of 6 are within 5 %" in told
-    assert not any("in sight" in sentence for sentence in summarise_controllers(FROZEN, fitted, 0.0).findings)
+    assert not any("in sight" in sentence for sentence in summarise_controllers(FROZEN, fitted).findings)
 
 
 def test_the_study_gives_the_same_bytes_on_one_worker_and_on_two(results: list[dict[str, Any]]) -> None:

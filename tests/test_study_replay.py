@@ -82,14 +82,14 @@ def test_results_from_a_store_whose_keys_are_sorted_give_the_same_study() -> Non
     result: dict[str, Any] = replay_operation((TEXT, 0, (STAGED, EAGER)))
     stored = {**result, "runs": dict(sorted(result["runs"].items()))}
     assert list(stored["runs"]) != list(result["runs"])
-    fresh, resumed = (summarise_replay(load_settings("small"), [r], quick=False, seconds=0.0) for r in (result, stored))
+    fresh, resumed = (summarise_replay(load_settings("small"), [r], quick=False) for r in (result, stored))
     assert resumed == fresh and [row["policy"] for row in fresh.rows] == ["staged", "staged", "eager", "eager"]
 
 
 def test_a_wrong_answer_is_said_loudly() -> None:
     result: dict[str, Any] = replay_operation((TEXT, 0, (STAGED,)))
     result["runs"]["staged"][1]["outcome"] = "wrong"
-    study = summarise_replay(load_settings("small"), [result], quick=True, seconds=0.0)
+    study = summarise_replay(load_settings("small"), [result], quick=True)
     assert study.alarms == ("staged, J = 8: 1 WRONG answers",)
 
 
@@ -97,7 +97,7 @@ def test_keeping_fewer_candidates_than_the_papers_is_a_difference_and_no_merit()
     result: dict[str, Any] = replay_operation((TEXT, 0, (STAGED,)))
     for run, share in zip(result["runs"]["staged"], (100, 10), strict=True):
         run.update(candidates=share, model_steps=share, reads=100)
-    study = summarise_replay(load_settings("testbed"), [result] * 4, quick=True, seconds=0.0)
+    study = summarise_replay(load_settings("testbed"), [result] * 4, quick=True)
     verdicts = {row[0]: row[-1] for row in study.tables[0].rows}
     assert verdicts["fallback candidates"] == verdicts["model steps"] == "differs: other plants, other shells"
     assert verdicts["physical reads (change in number)"] == "differs: other plants"

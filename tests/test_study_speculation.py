@@ -253,5 +253,5 @@ def test_a_run_in_earnest_that_strays_is_said_loudly(worker: CompileWorker) -> N
     assert extra_reads([result]) == result["runs"]["staged"]["end"][0] - result["runs"]["readwise"]["end"][0]
     run = {"number": 0, "strategy": "readwise", "read_ms": 1, "wall_us": 1, "compile_us": 0, "outcome": "correct"}
     strayed = {**run, "reads": result["runs"]["readwise"]["end"][0] + 1}
-    study = speculation.summarise_speculation(load_settings("small"), [result], [strayed], quick=True, seconds=0.0)
+    study = speculation.summarise_speculation(load_settings("small"), [result], [strayed], quick=True)
     assert study.alarms == ("operation 0 in earnest, readwise: another run than was measured",)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -10,9 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from typer.testing import CliRunner
 
-from ascertain.cli.main import build
 from ascertain.errors import TaskError
 from ascertain.model import Machine, NoisyMachine
 from ascertain.model.files import write_model
@@ -29,6 +26,7 @@ from ascertain.problem.pose_plant import pose_plant
 from ascertain.quotients.obstruction import find_obstruction
 from ascertain.quotients.supports import find_uncertain_pair
 from ascertain.task.task import Task
+from tests.calls import answer, call
 from tests.strategies import noisy_machines, tasks
 
 LEFT = "nothing that is allowed tells apart what is left: "
@@ -225,10 +223,8 @@ def test_an_exact_run_speaks_of_rivals_and_not_of_nats(tmp_path: Path) -> None:
     path = tmp_path / "twins.toml"
     write_model(TWINS, tmp_path / "m.json")
     path.write_text('model = "m.json"\n[task]\nlabel = "class"\n')
-    done = CliRunner().invoke(build(), ["observe", str(path), "--plant", "simulated:1:a"])
-    assert done.exit_code == 0, done.output
+    done = call("observe", path, "--plant", "simulated:1:a")
     assert "certified: a or b" in done.stdout and "began as (simulated)" in done.stdout
     for word in ("nats", "fallback", "alpha", "truth"):
         assert word not in done.stdout + done.stderr
-    plain = CliRunner().invoke(build(), ["observe", str(path), "--plant", "simulated:1:c", "--json"])
-    assert json.loads(plain.stdout)["truth"] == "c"
+    assert answer("observe", path, "--plant", "simulated:1:c")["truth"] == "c"

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -35,11 +36,10 @@ from ascertain.plant.wiring.decoding import as_text, read_decoder
 from ascertain.plant.wiring.file import WiredAction, Wiring, read_wiring
 from ascertain.plant.wiring.plant import WiredPlant, open_wiring
 from ascertain.problem.starter import write_starter
-from tests.conftest import ROOT
-from tests.lamps import call
+from tests.calls import call, free_port, install, run_installed
+from tests.conftest import LAMP
 from tests.reference.wiring import holds, what_ran
 
-LAMP = ROOT / "examples" / "plants" / "lamp.toml"
 BENCH = """
 class Bench:
     identity = "bench 4"
@@ -375,6 +375,9 @@ def test_a_program_that_speaks_lines_can_be_wired(tmp_path: Path) -> None:
         assert plant.may_repeat("look") and plant.send("look") == plant.repeat("look") == "lit"
     path.write_text(path.read_text().replace("lamp.py", "none.py"))
     assert call("wire", path, code=4).stderr.startswith(f"ascertain: {path}: the plant at exec:")
+    path.write_text(f'[plant]\nkind = "lines"\naddress = "tcp://127.0.0.1:{free_port()}"\n')
+    assert call("wire", path, code=4).stderr.count("cannot be reached") == 1
+    path = lamp_wiring(tmp_path)
     path.write_text(path.read_text().replace("[{ query", "[{ wait = 1 }, { query"))
     assert "is one step; 2 are given" in call("wire", path, code=2).stderr
     path.write_text('[plant]\nkind = "lines"\naddress = "udp://x"\n')
@@ -488,28 +491,12 @@ else = "click"
 
 
 def test_an_adapter_of_an_installed_package_is_used(tmp_path: Path) -> None:
-    (tmp_path / "drawers.py").write_text(PACKAGE)
-    info = tmp_path / "drawers-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: drawers\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[ascertain.plants]\ndrawer = drawers:DRAWER\n")
+    install(tmp_path, "drawers", PACKAGE, "[ascertain.plants]\ndrawer = drawers:DRAWER\n")
     (tmp_path / "drawers.toml").write_text(DRAWN)
     (tmp_path / "bad.toml").write_text(DRAWN.replace("value = 1", 'value = "1"'))
 
-    def run(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
-        done = subprocess.run(
-            [sys.executable, "-m", "ascertain", *words],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == code, done.stderr
-        return done
-
-    facts = json.loads(run("observe", str(LAMP), "--plant", "drawers.toml", "--json").stdout)
+    run = partial(run_installed, tmp_path)
+    facts = json.loads(run("observe", LAMP, "--plant", "drawers.toml", "--json").stdout)
     assert (facts["label"], facts["plant"]) == ("lit", "drawer of 2")
     assert "write switch, value 1" in run("wire", "drawers.toml").stdout
     run("init", "--plant", "drawer", "new.toml")  # its template stands beside its module

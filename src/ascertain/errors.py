@@ -89,6 +89,14 @@ def find_name(
     return known[name] if isinstance(known, Mapping) else known.index(name)
 
 
+def check_keys(where: str, data: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse a key of a file that is not known, and offer the one that was probably meant."""
+    for key in data:
+        if key not in known:
+            rest = f"known are {', '.join(known)}" if known else "nothing else may stand here"
+            raise TaskError(f"{where}unknown key {key!r}{did_you_mean(key, known)}; {rest}")
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The tail of an error message that offers the nearest known word, or nothing."""
     near = get_close_matches(str(word), list(known), n=1, cutoff=0.6)

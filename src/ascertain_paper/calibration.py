@@ -6,6 +6,7 @@ the number of workers. A block is one piece of work.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 
@@ -38,7 +39,6 @@ def calibrate_testbed(
     """
     if not 1 <= place <= blocks:
         raise TaskError(f"the rank in place {place} of {blocks} blocks cannot be taken; at least one block is needed")
-    settings = testbed.settings
     ranked: dict[int, tuple[Rank, ...]] = {}
     engine = start_engine(workers=workers)
     with closing(engine.map(partial(rank_block, testbed, purpose, compiler=compiler), range(blocks))) as ended:
@@ -46,14 +46,22 @@ def calibrate_testbed(
             ranked[block] = row
             if progress is not None:
                 progress(len(ranked), blocks)
+    return testbed_calibration(testbed, [ranked[block] for block in range(blocks)], compiler, place, purpose)
+
+
+def testbed_calibration(
+    testbed: Testbed, ranks: Sequence[Sequence[Rank]], compiler: str, place: int = 1, purpose: str = PURPOSE
+) -> Calibration:
+    """What follows from the ranks in these blocks."""
+    settings = testbed.settings
     return Calibration(
         settings=settings.name,
         settings_hash=settings.hash,
         compiler=compiler,
         seeds=tuple(plant.seed for plant in settings.plants),
         strata=tuple(name_stratum(testbed, slot) for slot in testbed.block_slots(purpose, 0)),
-        blocks=tuple(f"{purpose} {block}" for block in range(blocks)),
-        ranks=tuple(ranked[block] for block in range(blocks)),
+        blocks=tuple(f"{purpose} {block}" for block in range(len(ranks))),
+        ranks=tuple(tuple(row) for row in ranks),
         place=place,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
@@ -18,7 +19,10 @@ def run_study(name: str, conditions: Conditions) -> Study:
     conditions.freeze()
     module, _, function = STUDIES[name].function.partition(":")
     study = cast("Callable[[Conditions], Study]", getattr(import_module(module), function))
-    return replace(study(conditions), command=command_of(name, conditions))
+    began = time.monotonic()
+    found, seconds = study(conditions), time.monotonic() - began
+    frozen = conditions.settings.hash
+    return replace(found, settings_hash=frozen, seconds=seconds, command=command_of(name, conditions))
 
 
 def command_of(name: str, conditions: Conditions) -> str:

@@ -37,9 +37,10 @@ class Study:
 
     name: str
     title: str
-    settings_hash: str
+    settings_hash: str = ""
+    """Of the settings that it was made with; `reproduce.py` fills this in, the time that it took, and its command."""
     quick: bool
-    seconds: float
+    seconds: float = 0.0
     question: str = ""
     """What was asked, in one sentence."""
     answer: str = ""
@@ -55,6 +56,6 @@ class Study:
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     excerpts: tuple[Excerpt, ...] = ()
     command: str = ""
-    """What makes it again; the registry knows."""
+    """What makes it again."""
     attachments: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
     """Files that belong to the study, by name, such as a certificate; they are written beside the page."""

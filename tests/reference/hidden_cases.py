@@ -10,19 +10,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 from ascertain.evidence.evidence import Step
 from ascertain.model.hidden import HiddenModel, make_joint
 from ascertain.problem.pose_hidden import Beliefs, pose_hidden
 from ascertain.task.canonical import task_data
+from tests.reference.corpus import write_cases
 from tests.reference.hidden_runs import HiddenCase, at_the_threshold, is_earned
 from tests.reference.run_claims import canonical, claim_of, texts_of
 
 Files = tuple[str, bytes, bytes]
 
-CORPUS = Path(__file__).parent.parent / "certificates"
 ONE, HALF = Fraction(1), Fraction(1, 2)
 TIGER = HiddenModel(
     states=("left", "right"),
@@ -233,14 +232,5 @@ def corpus() -> Iterator[Files]:
         yield (f"malformed/task-hidden-{name}", *spoilt_task(change))
 
 
-def write() -> None:
-    from ascertain_check import check
-
-    for name, task, certificate in corpus():
-        (CORPUS / f"{name}.task.json").write_bytes(task)
-        (CORPUS / f"{name}.json").write_bytes(certificate)
-        print(f"{name}\t{check(task, certificate)}")
-
-
 if __name__ == "__main__":
-    write()
+    write_cases(list(corpus()))

@@ -8,13 +8,13 @@ checker says of each stands in `expected.tsv`; the lines are printed, and a read
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable, Iterator
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
-CORPUS = Path(__file__).parent.parent / "certificates"
+from tests.reference.corpus import write_cases
+from tests.reference.run_claims import canonical
+
 Data = dict[str, Any]
 NOISE = [[[0, "9/10"], [1, "1/10"]], [[0, "1/10"], [1, "9/10"]]]
 
@@ -415,23 +415,5 @@ def corpus() -> Iterator[tuple[str, bytes, bytes]]:
             yield f"{folder}/{name}", text, canonical(certificate)
 
 
-def canonical(data: Data) -> bytes:
-    return json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
-
-
-def write() -> None:
-    from ascertain_check import check
-
-    expected = CORPUS / "expected.tsv"
-    lines = dict(line.split("\t") for line in expected.read_text("utf-8").splitlines())
-    for name, text, certificate in corpus():
-        (CORPUS / f"{name}.task.json").write_bytes(text)
-        (CORPUS / f"{name}.json").write_bytes(certificate)
-        lines[name] = str(check(text, certificate))
-        word = name.partition("/")[0].upper()
-        print("" if lines[name].startswith(word) else "UNEXPECTED ", name, "\t", lines[name], sep="")
-    expected.write_text("".join(f"{name}\t{lines[name]}\n" for name in sorted(lines)), "utf-8")
-
-
 if __name__ == "__main__":
-    write()
+    write_cases(list(corpus()))

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,12 +24,12 @@ from ascertain.task.canonical import task_data
 from ascertain.task.plant_task import BitsRule, ExpressionRule, NominalRule, PlantTask, StateRule
 from ascertain.task.task import Task
 from tests.by_hand import build, identify
+from tests.reference.corpus import write_cases
 from tests.reference.run_claims import Case, canonical, claim_of, head_of, is_earned, rechained
 from tests.reference.run_malformed import Claim, at, edit, malformed_claims, malformed_tasks
 
 Files = tuple[str, bytes, bytes]
 
-CORPUS = Path(__file__).parent.parent / "certificates"
 ONE, HALF, TENTH = Fraction(1), Fraction(1, 2), Fraction(1, 10)
 
 PLANT = BooleanPlant(("a", "b"), (Command("A", (), 0), Command("B", (), 1)), TENTH)
@@ -384,19 +383,5 @@ def corpus() -> Iterator[Files]:
     yield "refuted/plant-task-another-claim", *signed(task, other)
 
 
-def write() -> None:
-    from ascertain_check import check
-
-    expected = CORPUS / "expected.tsv"
-    lines = dict(line.split("\t") for line in expected.read_text("utf-8").splitlines())
-    for name, task, certificate in list(corpus()):
-        (CORPUS / f"{name}.task.json").write_bytes(task)
-        (CORPUS / f"{name}.json").write_bytes(certificate)
-        lines[name] = str(check(task, certificate))
-        word = name.partition("/")[0].upper()
-        print("" if lines[name].startswith(word) else "UNEXPECTED ", name, "\t", lines[name], sep="")
-    expected.write_text("".join(f"{name}\t{lines[name]}\n" for name in sorted(lines)), "utf-8")
-
-
 if __name__ == "__main__":
-    write()
+    write_cases(list(corpus()))

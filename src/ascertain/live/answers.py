@@ -124,10 +124,6 @@ class Answers:
             self._run(asked)
         raise AssertionError("the last round answers or raises")
 
-    def knows(self, word: Letters) -> bool:
-        """Whether a word can be answered without a run."""
-        return len(self._follow((self.reset, *word))[1]) == 1 + len(word)
-
     def forget_given(self) -> None:
         """Whoever was given answers begins again."""
         stack = [self._root]

@@ -243,11 +243,7 @@ def bound(
     if not certified:
         return found
     tell("certifying")
-    claims, remarks = _list_claims(found, quotient, pairwise, both)
-    certificate, verdict = certify(question, claims) if claims else (None, None)
-    proved = read_certified(question, claims) if verdict is not None and verdict.exit_code == 0 else None
-    told = (*found.remarks, *remarks)
-    return replace(found, certificate=certificate, verdict=verdict, certified=proved, remarks=told)
+    return _certify(found, *_list_claims(found, quotient, pairwise, both))
 
 
 def bound_around(
@@ -386,10 +382,14 @@ def _certify_tests(found: Bounds) -> Bounds:
     """The policy of a plant that is not enumerated, certified; its lower bounds are not."""
     remarks = ["lower bounds of a plant that is not enumerated are not certified: the checker lists states for them"]
     if found.controller is None or found.upper is None or found.risk is None:
-        return replace(found, remarks=(*found.remarks, *remarks))
-    claims = [tests_claim((*found.risk, found.upper), policy_data(found.controller))]
-    certificate, verdict = certify(found.question, claims)
-    proved = read_certified(found.question, claims) if verdict.exit_code == 0 else None
+        return _certify(found, [], remarks)
+    return _certify(found, [tests_claim((*found.risk, found.upper), policy_data(found.controller))], remarks)
+
+
+def _certify(found: Bounds, claims: list[dict[str, Any]], remarks: list[str]) -> Bounds:
+    """The bounds with the certificate of these claims, and what it proves where it is verified."""
+    certificate, verdict = certify(found.question, claims) if claims else (None, None)
+    proved = read_certified(found.question, claims) if verdict is not None and verdict.exit_code == 0 else None
     told = (*found.remarks, *remarks)
     return replace(found, certificate=certificate, verdict=verdict, certified=proved, remarks=told)
 

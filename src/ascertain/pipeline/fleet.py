@@ -47,8 +47,8 @@ RESULTS = "results.jsonl"
 """What the results are called in the folder of the journals."""
 INTERNAL = 5
 """The exit code of a fault of ours."""
-RunHost: TypeAlias = Callable[[Host, Path | None, Path | None], Observed | Identified]
-"""Runs a host, with its journal and its certificate."""
+RunHost: TypeAlias = Callable[[Host, dict[str, Any]], Observed | Identified]
+"""Runs a host, with its journal, whether that is resumed, and its certificate, as `observe` takes them."""
 
 
 @final
@@ -140,21 +140,16 @@ def observe_fleet(
     file every host takes its share. `note` hears each remark once, `progress` how many hosts are done, and `hear` how
     each of them goes.
     """
-    posed, plans = as_problem(problem), SharedPlan()
-    remarks, stop = _once(note), _Stop()
+    posed, plans, stop = as_problem(problem), SharedPlan(), _Stop()
+    words: dict[str, Any] = {"note": _once(note), "plans": plans, **options}
 
-    def run(host: Host, journal: Path | None, certificate: Path | None) -> Observed:
-        again = resume and journal is not None and journal.exists()
-        expected = host.identity or identity
-        paths: dict[str, Any] = {"journal": journal, "resume": again, "certificate": certificate}
-        said: dict[str, Any] = {"identity": expected, "note": remarks, **paths, **options}
-
+    def run(host: Host, paths: dict[str, Any]) -> Observed:
         def watch(moment: Moment) -> None:
             if hear is not None:
                 hear(host, moment)
             stop.look()
 
-        return observe(posed, plant, host=host, plans=plans, watch=watch, **said)
+        return observe(posed, plant, host=host, identity=host.identity or identity, watch=watch, **paths, **words)
 
     return _run_all(run, stop, plant, hosts, folder, resume, certificates, parallel, progress, hear)
 
@@ -178,15 +173,11 @@ def identify_fleet(
 ) -> Fleet:
     """Find out which of several machines every host is; the other parameters are those of `observe_fleet` and
     `identify`."""
-    task = pose_machines(machines, reset_cost, actions, cost)
-    remarks, stop = _once(note), _Stop()
+    task, stop = pose_machines(machines, reset_cost, actions, cost), _Stop()
+    words: dict[str, Any] = {"note": _once(note), "watch": stop.look, "progress": stop.look, **options}
 
-    def run(host: Host, journal: Path | None, certificate: Path | None) -> Identified:
-        again = resume and journal is not None and journal.exists()
-        expected = host.identity or identity
-        paths: dict[str, Any] = {"journal": journal, "resume": again, "certificate": certificate}
-        said: dict[str, Any] = {"identity": expected, "note": remarks, "watch": stop.look, **paths, **options}
-        return identify(task, plant, host=host, progress=stop.look, **said)
+    def run(host: Host, paths: dict[str, Any]) -> Identified:
+        return identify(task, plant, host=host, identity=host.identity or identity, **paths, **words)
 
     return _run_all(run, stop, plant, hosts, folder, resume, certificates, parallel, progress)
 
@@ -250,7 +241,9 @@ def _run_all(
         if hear is not None:
             hear(host, None)
         journal = None if journals is None else _journal(journals, host)
-        done = _run_one(run, host, journal, None if proofs is None else proofs / f"{host.name}.json")
+        again = resume and journal is not None and journal.exists()
+        proof = None if proofs is None else proofs / f"{host.name}.json"
+        done = _run_one(run, host, {"journal": journal, "resume": again, "certificate": proof})
         if hear is not None:
             hear(host, done)
         return done
@@ -291,11 +284,11 @@ def _journal(folder: Path, host: Host) -> Path:
     return folder / f"{host.name}.journal"
 
 
-def _run_one(run: RunHost, host: Host, journal: Path | None, certificate: Path | None) -> HostRun:
+def _run_one(run: RunHost, host: Host, paths: dict[str, Any]) -> HostRun:
     """What becomes of one host; whatever is raised is its result."""
     began = time.monotonic()
     try:
-        done = run(host, journal, certificate)
+        done = run(host, paths)
     except AscertainError as reason:
         return HostRun(host, reason.exit_code, {}, str(reason), time.monotonic() - began)
     except Exception as fault:  # a fault of ours on one host must not cost the others

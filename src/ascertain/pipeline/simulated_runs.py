@@ -9,6 +9,15 @@ from math import sqrt
 from typing import Any, final
 
 
+def binomial_limits(number: int, of: int, delta: float) -> tuple[float, float]:
+    """Clopper and Pearson's limits of a probability, each exceeded with probability at most delta, whatever it is."""
+    from scipy.special import betaincinv  # loading it takes longer than most simulations
+
+    low = 0.0 if number == 0 else float(betaincinv(number, of - number + 1, delta))
+    high = 1.0 if number == of else float(betaincinv(number + 1, of - number, 1 - delta))
+    return low, high
+
+
 @final
 @dataclass(frozen=True)
 class Rate:
@@ -19,12 +28,8 @@ class Rate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Clopper and Pearson's: at least 95 % of such intervals hold the true probability, whatever it is."""
-        from scipy.special import betaincinv  # loading it takes longer than most simulations
-
-        k, n = self.count, self.runs
-        low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, 0.025))
-        return low, 1.0 if k == n else float(betaincinv(k + 1, n - k, 0.975))
+        """At least 95 % of such intervals hold the true probability."""
+        return binomial_limits(self.count, self.runs, 0.025)
 
     def facts(self) -> dict[str, Any]:
         """As plain data."""

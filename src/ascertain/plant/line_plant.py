@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from typing import Protocol, final
-from urllib.parse import urlsplit
 
 from ascertain.errors import PlantFault, TaskError
 from ascertain.plant import PlantKind
@@ -13,6 +12,7 @@ from ascertain.plant.abstract import AbstractPlant
 from ascertain.plant.channel import open_program, open_socket
 from ascertain.plant.faults import ActionFault, Contradicted, Garbled, HungUp, Missing, Restarted
 from ascertain.plant.lines import VERSION, Greeting, decode_line, read_answer, read_greeting, split_answer, write_name
+from ascertain.plant.wiring.address import split_url
 
 MAX_DROPPED = 1000
 """Old answers that are passed over while waiting for one; a plant that sends more of them is not answering."""
@@ -176,16 +176,12 @@ def open_lines(address: str, timeout: float, run: str) -> LinePlant:
 
 
 def _read_address(text: str) -> tuple[str, int]:
-    try:
-        parts = urlsplit(text)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host, port = None, None
-    if not host or not port or text.partition("://")[2].rpartition(":")[2] != str(port):
+    parts = split_url(text, "tcp")
+    if parts is None or not parts.hostname or not parts.port or text.rpartition(":")[2] != str(parts.port):
         raise TaskError(
             f"--plant: {text[:80]!r} is not an address; write tcp://HOST:PORT, such as tcp://localhost:5000"
         )
-    return host, port
+    return parts.hostname, parts.port
 
 
 EXEC = PlantKind("exec", "exec:COMMAND", lambda told, context: open_lines(f"exec:{told}", context.timeout, context.run))

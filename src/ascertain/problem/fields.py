@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, TypeVar, cast
 
-from ascertain.errors import TaskError, did_you_mean
+from ascertain.errors import TaskError
 from ascertain.rational import rational_field
 
 T = TypeVar("T")
@@ -18,13 +18,6 @@ def read_section(data: Mapping[str, Any], name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise TaskError(f"{name} must be a section [{name}] of keys and values")
     return cast(dict[str, Any], value)
-
-
-def check_keys(where: str, data: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    """Refuse a key that is not known, and offer the one that was probably meant."""
-    for key in data:
-        if key not in known:
-            raise TaskError(f"{where}unknown key {key!r}{did_you_mean(key, known)}; known are {', '.join(known)}")
 
 
 def read_value(data: Mapping[str, Any], key: str, default: Any, kinds: tuple[type, ...], where: str) -> Any:

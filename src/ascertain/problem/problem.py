@@ -15,22 +15,14 @@ from pathlib import Path
 from typing import Any, TypeVar, cast, final
 
 from ascertain.drawing.shown import Shown
-from ascertain.errors import AscertainError, FileError, LimitError, MissingFileError, TaskError
+from ascertain.errors import AscertainError, FileError, LimitError, MissingFileError, TaskError, check_keys
 from ascertain.model import BooleanPlant, Model
 from ascertain.model.boolean import MAX_ENUMERATED_BITS
 from ascertain.model.files import FORMATS
 from ascertain.model.files.text import parse_toml, read_text
 from ascertain.model.hidden import HiddenModel
 from ascertain.model.network import BooleanNetwork
-from ascertain.problem.fields import (
-    check_keys,
-    read_names,
-    read_one_of,
-    read_probability,
-    read_rational,
-    read_section,
-    read_value,
-)
+from ascertain.problem.fields import read_names, read_one_of, read_probability, read_rational, read_section, read_value
 from ascertain.problem.pose import Log, Pattern, Reset, pose, prepare
 from ascertain.problem.pose_hidden import Beliefs, pose_hidden, read_beliefs
 from ascertain.problem.pose_plant import pose_plant

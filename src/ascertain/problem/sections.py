@@ -14,10 +14,10 @@ from typing import Any, cast, final
 
 from ascertain.bank.compile import DEFAULT_COMPILER, compiler_names
 from ascertain.bank.weights import DEFAULT, POWERS, WEIGHTINGS
-from ascertain.errors import TaskError
+from ascertain.errors import TaskError, check_keys
 from ascertain.observer.probing import PROBING
 from ascertain.observer.settings import LOSSES, POLICIES, PolicyName
-from ascertain.problem.fields import check_keys, read_one_of, read_probability, read_rational, read_value
+from ascertain.problem.fields import read_one_of, read_probability, read_rational, read_value
 
 MAX_NUMBER = 10**9
 """The largest whole number: whoever writes more readings, retries or commands has made a typing mistake."""

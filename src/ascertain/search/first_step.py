@@ -99,5 +99,6 @@ def _squares(group: LongArray, last: int) -> LongArray:
     start: LongArray = np.flatnonzero(fresh)
     length = np.diff(start, append=column.size)
     length[column.ravel()[start] == last] = 0
-    of_column: LongArray = np.searchsorted(start, np.arange(len(column)) * column.shape[1])
-    return np.add.reduceat(length**2, of_column)
+    # Where the first entry of each column stands among all that are fresh.
+    before = np.count_nonzero(fresh, axis=1).cumsum() - np.count_nonzero(fresh, axis=1)
+    return np.add.reduceat(length**2, before)

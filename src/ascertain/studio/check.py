@@ -77,8 +77,7 @@ def show_check(studio: Studio) -> Callable[[], None]:
             shown.refresh()
             try:
                 if chosen["task"].suffix == ".toml":
-                    name = studio.folder.name(chosen["task"])
-                    studio.folder.check_text(name, studio.folder.read_problem(name))
+                    studio.folder.check_problem(studio.folder.name(chosen["task"]))
                 work = {"job": "check", "task": str(chosen["task"]), "certificate": str(chosen["certificate"])}
                 verdict.update(await studio.workers.ask(work))
             except AscertainError as reason:

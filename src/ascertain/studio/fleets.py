@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, final
 
 from ascertain.errors import TaskError
-from ascertain.studio.jobs import Event, Job
+from ascertain.studio.jobs import AbstractOngoing, Event
 
 if TYPE_CHECKING:
     from ascertain.studio.state import Studio
@@ -20,12 +20,10 @@ INTERRUPTED = 130
 
 
 @final
-@dataclass
-class Fleet:
+@dataclass(kw_only=True)
+class Fleet(AbstractOngoing):
     """A fleet that goes on, or has ended."""
 
-    problem: str
-    plant: str
     hosts: str
     folder: str
     parallel: int
@@ -36,18 +34,6 @@ class Fleet:
     """By host: how it is, the answer or what was done last or why there is none, and the cost."""
     done: int = 0
     total: int = 0
-    notes: list[str] = field(default_factory=list[str])
-    result: Event | None = None
-    sentence: str = ""
-    job: Job | None = None
-
-    @property
-    def is_over(self) -> bool:
-        return self.phase not in ("running", "stopping")
-
-    @property
-    def is_simulated(self) -> bool:
-        return self.plant.startswith("simulated")
 
     def counts(self) -> dict[str, int]:
         """How many hosts are how; those that were not met yet wait."""
@@ -71,7 +57,7 @@ def begin_fleet(
     begun: dict[str, Any] = {"plant": plant, "hosts": hosts, "parallel": parallel, "certificates": certificates}
     folder = folder or studio.note_run(".fleet", begun)
     assert studio.problem is not None
-    fleet = Fleet(studio.problem, plant, hosts, folder, parallel, certificates)
+    fleet = Fleet(problem=studio.problem, folder=folder, **begun)
     place = studio.folder.find(folder)
     work = {
         "job": "fleet",

@@ -91,6 +91,10 @@ class Folder:
             if not place.is_relative_to(self.root):
                 raise FileError(f"{name}: {file!r} is not in the folder that the page was started in")
 
+    def check_problem(self, name: str) -> None:
+        """The same of the file as it is now."""
+        self.check_text(name, self.read_problem(name))
+
     def check_plant(self, text: str) -> str:
         """The plant as a road takes it; programs are refused unless they were allowed at the start."""
         kind, rest = find_kind(text)

@@ -8,12 +8,15 @@ import json
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
 Event: TypeAlias = Mapping[str, Any]
 """What a job says: its `event` and words that go with it."""
 Hear: TypeAlias = Callable[[Event], None]
 
+OVER = ("ended", "stopped", "refused", "broken")
+"""The phases of what does not go on."""
 LONGEST_LINE = 2**28
 """Bytes of what a job says at once: a tree of a hundred thousand nodes has some megabytes."""
 GRACE = 2.0
@@ -27,6 +30,28 @@ async def start_worker() -> Process:
     return await asyncio.create_subprocess_exec(
         *words, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, limit=LONGEST_LINE, start_new_session=True
     )
+
+
+@dataclass(kw_only=True)
+class AbstractOngoing:
+    """Work on plants that goes on, or has ended."""
+
+    problem: str
+    plant: str
+    phase: str
+    notes: list[str] = field(default_factory=list[str])
+    result: Event | None = None
+    sentence: str = ""
+    """Why it was refused, or what is known of its end."""
+    job: Job | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.phase in OVER
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.plant.startswith("simulated")
 
 
 @final

@@ -9,7 +9,7 @@ from typing import Any, cast
 from nicegui import ui
 
 from ascertain.studio.fleet import OpenReplay, show_fleet, show_fleet_setup
-from ascertain.studio.parts import downloads, heading, notice, paragraph, table, tried
+from ascertain.studio.parts import downloads, heading, notice, paragraph, scrolled, table, tried
 from ascertain.studio.state import Live, Studio
 
 SIMULATION = "SIMULATION: no plant is asked. Nothing here is about a real plant."
@@ -234,7 +234,7 @@ def _show_steps(studio: Studio) -> None:
         (n, step["last"], step["view"]["label"], step["view"]["rivals"], step["view"]["cost"])
         for n, step in reversed(steps)
     ]
-    with ui.element("div").classes("studio-scroll").props('tabindex=0 role=region aria-label="Steps"'):
+    with scrolled("Steps"):
         table(listed, ("", "action and reading", "fits best", "rivals left", "cost"), "The last step first")
 
 

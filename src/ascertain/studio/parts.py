@@ -56,15 +56,21 @@ def _cell(value: object) -> str:
     return escape(printable("" if value is None else str(value)))
 
 
+def scrolled(name: str) -> ui.element:
+    """A region of its own that is scrolled, also by the keyboard."""
+    return ui.element("div").classes("studio-scroll").props(f"tabindex=0 role=region aria-label={quoted(name)}")
+
+
 def downloads(folder: Path, files: Iterable[str]) -> None:
     """A button for each file."""
     with ui.row().classes("gap-2").props('role=group aria-label="Downloads"'):
         for name in files:
             button = ui.button(name, icon="download", on_click=partial(ui.download.file, folder / name))
-            button.props(f"outline no-caps dense aria-label={_quoted(f'Download {name}')}")
+            button.props(f"outline no-caps dense aria-label={quoted(f'Download {name}')}")
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """The text as a property of an element takes it, without whatever would end it."""
     return '"' + "".join(c for c in text if c.isalnum() or c in " ._-") + '"'
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import events, ui
 
 from ascertain.problem.edit import set_key
-from ascertain.studio.parts import heading, notice, paragraph, table, tried
+from ascertain.studio.parts import heading, notice, paragraph, quoted, scrolled, table, tried
 from ascertain.studio.state import Studio
 
 FACTS = ("kind", "states", "actions", "readings", "initial", "missing_transitions", "stuck_states", "state_classes")
@@ -166,7 +166,7 @@ def show_controls(studio: Studio, changed: Callable[[], None] = lambda: None) ->
         allowed, price = f"{ALLOW}{action}", f"price {action}"
         with ui.row().classes("items-center gap-2 no-wrap"):
             kept = fields[allowed] = ui.checkbox(value=shown[allowed]).mark(f"allow-{action}")
-            kept.props(f'aria-label="Allow {_plain(action)}"')
+            kept.props(f"aria-label={quoted(f'Allow {action}')}")
             kept.on_value_change(lambda event: allow(allowed, bool(event.value)))
             box = fields[price] = ui.input(f"{action}: price", value=shown[price]).mark(f"price-{action}")
             box.props("outlined dense").bind_enabled_from(kept, "value")
@@ -199,10 +199,6 @@ def _values(found: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _plain(name: str) -> str:
-    return "".join(c for c in name if c.isalnum() or c in " ._-")
-
-
 def _show_model(studio: Studio) -> None:
     found = studio.look.found
     if found is None:
@@ -216,18 +212,14 @@ def _show_model(studio: Studio) -> None:
                 more = found["num_hypotheses"] - len(found["hypotheses"])
                 rows = [(name, label, _alike(found["hypotheses"], name, c)) for name, label, c in found["hypotheses"]]
                 caption = f"Hypotheses and answers{f'; {more:,} more are not listed' if more > 0 else ''}"
-                with ui.element("div").classes("studio-scroll").props('tabindex=0 role=region aria-label="Hypotheses"'):
+                with scrolled("Hypotheses"):
                     table(rows, ("hypothesis", "answer", "cannot be told from"), caption)
     if found["flowchart"] is not None:
         paragraph(
             "States that no experiment tells apart share a colour and a number behind their names. "
             "Actions that lead back to the same state are written inside of it."
         )
-        with (
-            ui.element("div")
-            .classes("studio-scroll studio-diagram")
-            .props('tabindex=0 role=region aria-label="State diagram"')
-        ):
+        with scrolled("State diagram").classes("studio-diagram"):
             ui.mermaid(found["flowchart"], config={"securityLevel": "strict", "theme": "neutral"})
     else:
         paragraph("The model is too large to be drawn; its sizes are above.")

@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import background_tasks, ui
 
 from ascertain.errors import AscertainError
-from ascertain.studio.parts import heading, notice, paragraph, table
+from ascertain.studio.parts import heading, notice, paragraph, scrolled, table
 from ascertain.studio.state import Studio
 
 NO_PROBLEM = "(none: steps only)"
@@ -60,7 +60,7 @@ def show_replay(studio: Studio) -> tuple[Callable[[str, str], None], Callable[[]
         try:
             path = None if problem in (None, NO_PROBLEM) else str(studio.folder.find(problem))
             if problem is not None and path is not None:
-                studio.folder.check_text(problem, studio.folder.read_problem(problem))
+                studio.folder.check_problem(problem)
             work = {"job": "retell", "journal": str(studio.folder.find(journal)), "path": path}
             heard = await studio.workers.ask(work)
         except AscertainError as reason:
@@ -138,5 +138,5 @@ def _show_story(told: Mapping[str, Any], here: list[int], refresh: Any) -> None:
         ("▶" if n == here[0] else "", n + 1, steps[n]["action"], OUTCOMES.get(steps[n]["outcome"], steps[n]["reading"]))
         for n in shown
     ]
-    with ui.element("div").classes("studio-scroll").props('tabindex=0 role=region aria-label="Steps around this one"'):
+    with scrolled("Steps around this one"):
         table(listed, ("here", "", "action", "reading"))

@@ -22,14 +22,12 @@ from ascertain.errors import AscertainError, FileError, TaskError
 from ascertain.problem.edit import find_line
 from ascertain.studio.fleets import Fleet, begin_fleet, stop_fleet
 from ascertain.studio.folder import Folder
-from ascertain.studio.jobs import Event, Job, Workers
+from ascertain.studio.jobs import AbstractOngoing, Event, Job, Workers
 
 RUNS = "runs"
 """The folder that journals of runs are kept in."""
 START = ".start"
 """What is added to the name of a journal: the file that says how its run was begun."""
-OVER = ("ended", "refused", "broken")
-"""The phases of a run that does not go on."""
 
 
 @final
@@ -66,12 +64,10 @@ class Search:
 
 
 @final
-@dataclass
-class Live:
+@dataclass(kw_only=True)
+class Live(AbstractOngoing):
     """A run that goes on, or has ended."""
 
-    problem: str
-    plant: str
     journal: str
     out: Path
     each: bool = False
@@ -84,18 +80,6 @@ class Live:
     prompt: str = ""
     bound: Event = field(default_factory=dict[str, Any])
     steps: list[Event] = field(default_factory=list[Event])
-    notes: list[str] = field(default_factory=list[str])
-    result: Event | None = None
-    sentence: str = ""
-    job: Job | None = None
-
-    @property
-    def is_over(self) -> bool:
-        return self.phase in OVER
-
-    @property
-    def is_simulated(self) -> bool:
-        return self.plant.startswith("simulated")
 
 
 @final
@@ -272,7 +256,8 @@ class Studio:
         checked, resume = self.folder.check_plant(plant), journal is not None
         journal = journal or self.note_run(".journal", {"plant": plant, "each": each})
         self.fleet = None
-        live = self.live = Live(problem, plant, journal, self._make_room(), each)
+        live = Live(problem=problem, plant=plant, journal=journal, out=self._make_room(), each=each)
+        self.live = live
         work = {
             "job": "run",
             "path": str(self.folder.find(problem)),

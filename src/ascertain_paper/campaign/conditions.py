@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from ascertain.types import Progress
+from ascertain_paper.campaign.campaign import CHUNK, Case, run_campaign
 from ascertain_paper.campaign.engines import Engine
 from ascertain_paper.campaign.frozen import freeze_settings
 from ascertain_paper.campaign.parquet import export_parquet
@@ -54,6 +55,23 @@ class Conditions:
         """Freeze the settings in the folder, or refuse, before anything is evaluated for it."""
         if self.folder is not None:
             freeze_settings(self.folder, self.settings)
+
+    def campaign(
+        self,
+        study: str,
+        function: Callable[[Case], Any],
+        cases: Sequence[Case],
+        what: str,
+        *,
+        engine: Engine | None = None,
+        chunk: int = CHUNK,
+        measured: int = 1,
+    ) -> list[Any]:
+        """The results of a study on all cases, kept in its store; `what` is counted. The engine is that of the call,
+        unless another is given; the rest is as for `run_campaign` and `store`."""
+        with self.store(study, measured) as store:
+            progress = self.counting(what)
+            return run_campaign(function, cases, engine or self.engine, store=store, chunk=chunk, progress=progress)
 
     @contextmanager
     def store(self, study: str, measured: int = 1) -> Generator[Store | None]:

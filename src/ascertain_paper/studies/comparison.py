@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from ascertain_paper.studies.uncertainty import binomial_limits
+from ascertain.pipeline.simulated_runs import binomial_limits
 from ascertain_paper.testbed.settings import Settings, load_settings
 
 REPRODUCED, BETTER, TOO_FEW, ELSEWHERE = "reproduced", "better", "too few to tell", "another testbed"

@@ -123,36 +123,32 @@ def command(
         "reset_cost": price,
         "actions": None if actions is None else actions.split(","),
         "cost": read_costs(cost or []),
+        "objective": objective,
+    }
+    run: dict[str, Any] = {
+        **chosen,
+        "conform_by": conform_by,
+        "resume": resume,
+        "timeout": timeout,
+        "retries": retries,
+        "identity": identity,
     }
     if hosts is None and parallel is not None:
         raise TaskError("--parallel is for many plants at once; name them with --hosts")
     if hosts is not None:
-        _identify_fleet(
-            (models, plant, hosts),
-            {
-                **chosen,
-                "objective": objective,
-                "conform_by": conform_by,
-                "folder": journal,
-                "resume": resume,
-                "certificates": certificate,
-                "parallel": parallel,
-                "timeout": timeout,
-                "retries": retries,
-                "identity": identity,
-            },
-            as_json,
-        )
+        from ascertain.cli.show.fleets import end_fleet, refuse_alone
+        from ascertain.pipeline.fleet import identify_fleet
+
+        refuse_alone(plant, {})
+        run |= {"folder": journal, "certificates": certificate, "parallel": parallel}
+        end_fleet(identify_fleet, "fingerprint", as_json, (models, plant, hosts), run)
     if plant is not None:
-        chosen |= {"objective": objective, "conform_by": conform_by}
-        chosen |= {"journal": journal, "resume": resume, "certificate": certificate}
-        _identify(models, plant, {**chosen, "timeout": timeout, "retries": retries, "identity": identity}, as_json)
+        _identify(models, plant, {**run, "journal": journal, "certificate": certificate}, as_json)
     if conform_by is not None or journal is not None or resume:
         raise TaskError("--conform, --journal and --resume are for a run on a plant; name it with --plant")
     with bounds_closing_in() as progress:
         prove = "always" if certificate is not None else "when solved"
-        chosen |= {"objective": objective, "weights": weights, "time_limit": time}
-        found = fingerprint(models, **chosen, progress=progress, prove=prove)
+        found = fingerprint(models, **chosen, weights=weights, time_limit=time, progress=progress, prove=prove)
     save_certificate(certificate, found.settled, NOT_PROVED)
     save_drawing(draw, found.settled, "fingerprint")
     if decision_graph is not None and found.settled.policy is not None:
@@ -177,15 +173,6 @@ def _identify(models: list[Path], plant: str, words: dict[str, Any], as_json: bo
         found = identify(models, plant, **words, ask=asking.ask, watch=watch, note=note, progress=progress)
     print_json("fingerprint", found.facts()) if as_json else _print_identified(found)
     raise typer.Exit(5 if found.certificate not in {None, "VERIFIED"} else found.exit_code)
-
-
-def _identify_fleet(what: tuple[Any, ...], words: dict[str, Any], as_json: bool) -> NoReturn:
-    """Name every plant of a fleet."""
-    from ascertain.cli.show.fleets import end_fleet, refuse_alone
-    from ascertain.pipeline.fleet import identify_fleet
-
-    refuse_alone(what[1], {})
-    end_fleet(identify_fleet, "fingerprint", as_json, what, words)
 
 
 def _print_identified(found: Identified) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -144,9 +143,9 @@ def command(
     if by_person:
         asking.offer_completion(posed.question.model.readings)
     restore_threads()
-    witnesses: list[Any] = [] if witness is None else [witness]
+    witnesses: list[str | Callable[[str], object]] = [] if witness is None else [witness]
     if print_commitment:
-        witnesses.append(partial(_print_commitment, note))
+        witnesses.append(lambda digest: note(f"commitment {digest}"))
     words: dict[str, Any] = {
         "witnesses": witnesses,
         "policy": policy,
@@ -155,34 +154,24 @@ def command(
         "probing": probing,
         "budget": budget,
         "shells": shells,
+        "conform_by": conform_by,
+        "reset": reset,
+        "resume": resume,
+        "timeout": timeout,
+        "retries": retries,
+        "strict": strict,
+        "identity": identity,
+        "deadline": deadline,
+        "speculate": speculate,
+        "risk_file": risk_file,
+        "total_alpha": total_alpha,
+        "risk_schedule": risk_schedule,
     }
     if hosts is not None:
         alone = {"--approve": approve, "--dry-run": dry_run, "--report": report}
         refuse_alone(plant, {word: bool(value) for word, value in alone.items()})
-        end_fleet(
-            observe_fleet,
-            "observe",
-            as_json,
-            (posed, plant, hosts),
-            {
-                **words,
-                "conform_by": conform_by,
-                "reset": reset,
-                "folder": journal,
-                "resume": resume,
-                "certificates": certificate,
-                "parallel": parallel,
-                "timeout": timeout,
-                "retries": retries,
-                "strict": strict,
-                "identity": identity,
-                "deadline": deadline,
-                "speculate": speculate,
-                "risk_file": risk_file,
-                "total_alpha": total_alpha,
-                "risk_schedule": risk_schedule,
-            },
-        )
+        words |= {"folder": journal, "certificates": certificate, "parallel": parallel}
+        end_fleet(observe_fleet, "observe", as_json, (posed, plant, hosts), words)
     watched = sys.stderr.isatty() and not (by_person or approve)
     with show_session(watched) as watch, counting("words") as progress:
         observed = observe(
@@ -190,25 +179,13 @@ def command(
             plant,
             **words,
             journal=journal,
-            resume=resume,
             certificate=certificate,
-            timeout=timeout,
-            retries=retries,
-            strict=strict,
-            identity=identity,
             approve=asking.approve if approve else None,
             ask=asking.ask,
             watch=watch,
             note=note,
             dry_run=dry_run,
-            deadline=deadline,
-            speculate=speculate,
-            risk_file=risk_file,
-            total_alpha=total_alpha,
-            risk_schedule=risk_schedule,
             report=report,
-            conform_by=conform_by,
-            reset=reset,
             progress=progress,
         )
     print_json("observe", observed.facts()) if as_json else _print(observed, dry_run)
@@ -217,10 +194,6 @@ def command(
         raise typer.Exit(5)
     if not dry_run and observed.exit_code:
         raise typer.Exit(observed.exit_code)
-
-
-def _print_commitment(note: Callable[[str], None], digest: str) -> None:
-    note(f"commitment {digest}")
 
 
 def _print(observed: Observed, dry_run: bool) -> None:

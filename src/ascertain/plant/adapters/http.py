@@ -10,13 +10,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, final
-from urllib.parse import urlsplit
 
 from ascertain.errors import TaskError, import_extra
 from ascertain.plant import PlantKind
 from ascertain.plant.faults import Garbled, HungUp, InDoubt, Late, NotSent, Refused
 from ascertain.plant.wiring.adapter import TEXT, AbstractAdapter, AdapterSettings, Step, StepForm, Types
-from ascertain.plant.wiring.pointer import check_pointer, parse_json, point_into
+from ascertain.plant.wiring.address import split_url
+from ascertain.plant.wiring.pointer import check_pointer, take_from
 
 MAX_BODY = 2**20
 """Bytes of an answer: a reading is short, and more is nonsense."""
@@ -41,12 +41,7 @@ class HttpAdapter(AbstractAdapter):
 
     def __init__(self, settings: AdapterSettings) -> None:
         super().__init__(settings)
-        try:
-            parts = urlsplit(settings.address)
-            is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            is_url = False
-        if not is_url:
+        if split_url(settings.address, "http", "https") is None:
             raise TaskError(f"address: {settings.address[:80]!r} is not a URL such as http://127.0.0.1:8080")
         _check_headers(settings.options.get("headers", {}))
         self._client: Any = None
@@ -84,11 +79,7 @@ class HttpAdapter(AbstractAdapter):
             if status == UNAVAILABLE or 400 <= status < 500:
                 raise Refused(said)
             raise InDoubt(said) if status >= 500 else Garbled(f"{said}, which is neither done nor refused")
-        try:
-            text = body.decode()
-        except UnicodeDecodeError:
-            raise Garbled(f"the plant answered {body[:40]!r}, which is not UTF-8 text") from None
-        return text.strip() if take == "text" else point_into(parse_json(text), take)
+        return take_from(body, take, "answered")
 
     def _ask(self, method: str, path: str, step: Step, timeout: float) -> tuple[int, bytes]:
         """Status and body; how long the whole may take is looked at between pieces of the body."""

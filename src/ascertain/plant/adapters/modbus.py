@@ -14,12 +14,12 @@ import socket
 import time
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
-from urllib.parse import urlsplit
 
 from ascertain.errors import TaskError, did_you_mean, import_extra
 from ascertain.plant import PlantKind
 from ascertain.plant.faults import Garbled, HungUp, InDoubt, Late, NotSent, Refused
 from ascertain.plant.wiring.adapter import NUMBER, TEXT, AbstractAdapter, AdapterSettings, Step, StepForm, Types
+from ascertain.plant.wiring.address import split_url
 from ascertain.plant.wiring.registers import TYPES, count_registers, to_registers, to_value
 
 TABLES = {"coil": 1, "discrete": 2, "holding": 3, "input": 4}
@@ -232,17 +232,10 @@ class ModbusAdapter(AbstractAdapter):
 
 
 def _read_url(address: str) -> tuple[str, int]:
-    try:
-        parts = urlsplit(address)
-        host, port = parts.hostname, parts.port
-        is_url = (
-            parts.scheme == "tcp" and bool(host) and port != 0 and parts.path in ("", "/") and "@" not in parts.netloc
-        )
-    except ValueError:
-        is_url, host, port = False, None, None
-    if not is_url or host is None:
+    parts = split_url(address, "tcp")
+    if parts is None or parts.hostname is None or parts.path not in ("", "/") or "@" in parts.netloc:
         raise TaskError(f"address: {address[:80]!r} is neither like tcp://127.0.0.1:502 nor like serial:/dev/ttyUSB0")
-    return host, port or 502
+    return parts.hostname, parts.port or 502
 
 
 def _check_orders(words: Mapping[str, Any]) -> None:

@@ -16,13 +16,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
-from urllib.parse import urlsplit
 
 from ascertain.errors import TaskError, import_extra
 from ascertain.plant import PlantKind
 from ascertain.plant.faults import Garbled, HungUp, Late, NotSent, Refused
 from ascertain.plant.wiring.adapter import NUMBER, TEXT, AbstractAdapter, AdapterSettings, Step, StepForm, Types
-from ascertain.plant.wiring.pointer import check_pointer, parse_json, point_into
+from ascertain.plant.wiring.address import split_url
+from ascertain.plant.wiring.pointer import check_pointer, take_from
 
 PORTS = {"mqtt": 1883, "mqtts": 8883}
 """The schemes of an address, and their ports by the standard."""
@@ -68,16 +68,12 @@ class MqttAdapter(AbstractAdapter):
 
     def __init__(self, settings: AdapterSettings) -> None:
         super().__init__(settings)
-        try:
-            parts = urlsplit(settings.address)
-            self._host, self._port = parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0)
-            is_right = parts.scheme in PORTS and self._host and not parts.path.strip("/") and not parts.username
-        except ValueError:
-            is_right = False
-        if not is_right:
+        parts = split_url(settings.address, *PORTS)
+        if parts is None or parts.path.strip("/") or parts.username:
             raise TaskError(
                 f"address: {settings.address[:80]!r} is not one such as mqtt://127.0.0.1:1883 or mqtts://HOST"
             )
+        self._host, self._port = parts.hostname, parts.port or PORTS[parts.scheme]
         _check_qos(settings.options.get("qos", 1))
         self._topics = tuple(dict.fromkeys(step.told for step in settings.steps if step.verb == "wait" and step.gives))
         self._mqtt: Any = None
@@ -196,12 +192,7 @@ class MqttAdapter(AbstractAdapter):
             raise
         if len(found.payload) > MAX_PAYLOAD:
             raise Garbled(f"the message on {found.topic!r} has more than {MAX_PAYLOAD} bytes")
-        try:
-            text = found.payload.decode()
-        except UnicodeDecodeError:
-            raise Garbled(f"the plant sent {found.payload[:40]!r}, which is not UTF-8 text") from None
-        take = step.words.get("take", "text")
-        return text.strip() if take == "text" else point_into(parse_json(text), take)
+        return take_from(found.payload, step.words.get("take", "text"), "sent")
 
     def _be_quiet(self, timeout: float) -> None:
         """Wait for an answer that is late, so that it is not taken for the answer to what is published next."""

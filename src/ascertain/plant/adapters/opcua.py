@@ -15,12 +15,12 @@ import time
 from collections.abc import Coroutine, Mapping
 from datetime import datetime
 from typing import Any, ClassVar, final
-from urllib.parse import urlsplit
 
 from ascertain.errors import TaskError, did_you_mean, import_extra
 from ascertain.plant import PlantKind
 from ascertain.plant.faults import Garbled, HungUp, InDoubt, Late, NotSent, Refused
 from ascertain.plant.wiring.adapter import SCALAR, TEXT, AbstractAdapter, AdapterSettings, Step, StepForm, Types
+from ascertain.plant.wiring.address import split_url
 from ascertain.plant.wiring.event_loop import LoopThread
 
 PATIENCE = 1.0
@@ -81,12 +81,8 @@ class OpcUaAdapter(AbstractAdapter):
 
     def __init__(self, settings: AdapterSettings) -> None:
         super().__init__(settings)
-        try:
-            parts = urlsplit(settings.address)
-            is_url = parts.scheme == "opc.tcp" and bool(parts.hostname) and bool(parts.port)
-        except ValueError:
-            is_url = False
-        if not is_url:
+        parts = split_url(settings.address, "opc.tcp")
+        if parts is None or parts.port is None:
             raise TaskError(f"address: {settings.address[:80]!r} is not a URL such as opc.tcp://127.0.0.1:4840")
         if "@" in settings.address:
             raise TaskError(

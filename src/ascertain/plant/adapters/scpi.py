@@ -19,16 +19,8 @@ from ascertain.errors import TaskError, import_extra
 from ascertain.plant import PlantKind
 from ascertain.plant.faults import ActionFault, Garbled, HungUp, InDoubt, Late, NotSent, Refused
 from ascertain.plant.lines import decode_line
-from ascertain.plant.wiring.adapter import (
-    LINE_STEPS,
-    NUMBER,
-    TEXT,
-    AbstractAdapter,
-    AdapterSettings,
-    Step,
-    Types,
-    check_line,
-)
+from ascertain.plant.wiring.adapter import NUMBER, TEXT, AbstractAdapter, AdapterSettings, Step, Types
+from ascertain.plant.wiring.line_steps import LINE_STEPS, check_line
 
 R = TypeVar("R")
 MAX_ANSWER = 65536

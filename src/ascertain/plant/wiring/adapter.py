@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias, final
 
-from ascertain.errors import FileError, TaskError
+from ascertain.errors import FileError
 from ascertain.plant.faults import Restarted
 
 Types: TypeAlias = tuple[type, ...]
@@ -153,18 +153,3 @@ class AbstractAdapter(ABC):
         if not path.is_file():
             raise FileError(f"{path}: the adapter {cls.__name__} has no template; write the wiring file by hand")
         return path.read_text(encoding="utf-8")
-
-
-LINE_STEPS: Mapping[str, StepForm] = {
-    "write": StepForm(changes=True, gives=False),
-    "query": StepForm(changes=True, gives=True),
-    "read": StepForm(changes=False, gives=True),
-}
-"""Of plants that are sent lines of text and may answer with one."""
-
-
-def check_line(step: Step) -> Step:
-    """The step, whose text is sent as one line; a TaskError where it is none."""
-    if not step.told.strip() or not step.told.isprintable():
-        raise TaskError(f"{step.verb} {step.told[:80]!r} must be a line of text; its ending is added when it is sent")
-    return step

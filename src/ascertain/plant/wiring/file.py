@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, final
 
-from ascertain.errors import AscertainError, FileError, TaskError, did_you_mean
+from ascertain.errors import AscertainError, FileError, TaskError, check_keys, did_you_mean
 from ascertain.model.files.text import parse_toml, read_text
 from ascertain.plant import find_adapter
 from ascertain.plant.wiring.adapter import NUMBER, TEXT, AbstractAdapter, Step, Types
@@ -232,14 +232,6 @@ def _make_step(adapter: type[AbstractAdapter], verb: str, told: Any, words: dict
         return adapter.check(Step(verb, told, words, form.changes, form.gives))
     except AscertainError as reason:
         raise type(reason)(f"{where}: {reason}") from None
-
-
-def check_keys(where: str, data: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    """Refuse a key that is not known, and offer the one that was probably meant."""
-    for key in data:
-        if key not in known:
-            rest = f"; known are {', '.join(known)}" if known else "; nothing else may stand here"
-            raise TaskError(f"{where}unknown key {key!r}{did_you_mean(key, known)}{rest}")
 
 
 _NEEDED = object()

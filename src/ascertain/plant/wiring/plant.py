@@ -60,7 +60,8 @@ class WiredPlant(AbstractPlant):
                 raise TaskError(f"{wiring.path}: {reason}") from None
             if not isinstance(reason, ActionFault):
                 raise
-            raise PlantFault(f"{wiring.path}: the plant at {wiring.address} cannot be reached: {reason}") from None
+            said = f"the plant at {wiring.address} cannot be reached: "  # a plant of lines says so too
+            raise PlantFault(f"{wiring.path}: {said}{str(reason).removeprefix(said)}") from None
         self.name = self.identity or self.address
 
     def send(self, action: str) -> str:

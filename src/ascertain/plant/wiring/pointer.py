@@ -25,6 +25,15 @@ def parse_json(text: str) -> object:
         raise Garbled(f"the plant answered {text[:60]!r}, which is not JSON") from None
 
 
+def take_from(data: bytes, take: str, did: str) -> object:
+    """What `take` says of an answer: all its text, or the value at a pointer into its JSON; `did` words a complaint."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise Garbled(f"the plant {did} {data[:40]!r}, which is not UTF-8 text") from None
+    return text.strip() if take == "text" else point_into(parse_json(text), take)
+
+
 def point_into(found: object, pointer: str) -> object:
     """The value at a pointer; Garbled when there is nothing."""
     whole = found

@@ -30,7 +30,6 @@ from ascertain.evidence.trigger import MIXTURE, REJECTION, Trigger
 from ascertain.kernels.model.boolean import BitArray
 from ascertain.model.boolean import BooleanPlant
 from ascertain.types import BoolArray, LongArray, State
-from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions, testbed_of
 from ascertain_paper.studies.audit.sampling import SHELLS
 from ascertain_paper.studies.observing import Controller, observer_settings, pose_endpoint, settle_on_stream
@@ -123,9 +122,7 @@ def watch_triggers(conditions: Conditions, name: str, vain: Sequence[Vain], samp
     numbers = sorted({*range(min(sample, vain[0].streams)), *(n for each in vain for n in each.examples[:sample])})
     thresholds = tuple(each.threshold for each in vain)
     cases = [(conditions.settings.text, name, number, thresholds) for number in numbers]
-    with conditions.store("audit-vain") as store:
-        progress = conditions.counting("streams of true nominals")
-        return run_campaign(watch_stream, cases, conditions.engine, store=store, chunk=16, progress=progress)
+    return conditions.campaign("audit-vain", watch_stream, cases, "streams of true nominals", chunk=16)
 
 
 def watch_stream(case: tuple[str, str, int, tuple[int, ...]]) -> dict[str, Any]:

@@ -22,7 +22,6 @@ from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.evidence import least_beaten_count
 from ascertain.evidence.probing import round_robin
 from ascertain.task.bank import nominal_bank
-from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions, testbed_of
 from ascertain_paper.importance_sampling import RuleObserver
 from ascertain_paper.studies.audit.sampling import READWISE, audit_data, hardest_truths, nominal_of, run_audit
@@ -36,9 +35,8 @@ ACTUAL = tuple(Fraction(1, n) for n in (100, 50, 40, 30, 20, 15, 10))
 def sample_noise(conditions: Conditions, actual: Sequence[Fraction], truths: int, runs: int) -> list[dict[str, Any]]:
     """Audits of the rule, told the settings' noise, under each actual one."""
     cases = noise_cases(conditions.settings.text, len(conditions.settings.plants), actual, truths, runs)
-    with conditions.store("audit-noise-sampling") as store:
-        progress = conditions.counting("plants audited under other noise")
-        found = run_campaign(sample_wrong_noise, cases, conditions.engine, store=store, chunk=4, progress=progress)
+    counted = "plants audited under other noise"
+    found = conditions.campaign("audit-noise-sampling", sample_wrong_noise, cases, counted, chunk=4)
     return [result for results in found for result in results]
 
 
@@ -78,9 +76,7 @@ def risk_at(declared: Fraction, actual: Fraction, alpha: Fraction) -> Fraction:
 def observe_noises(conditions: Conditions, actual: tuple[Fraction, ...], operations: int) -> list[dict[str, Any]]:
     """So many operations, each under every actual noise."""
     cases = [(conditions.settings.text, number, tuple(map(str, actual))) for number in range(operations)]
-    with conditions.store("audit-noise") as store:
-        progress = conditions.counting("operations under other noise")
-        return run_campaign(observe_noise, cases, conditions.engine, store=store, chunk=16, progress=progress)
+    return conditions.campaign("audit-noise", observe_noise, cases, "operations under other noise", chunk=16)
 
 
 def observe_noise(case: tuple[str, int, tuple[str, ...]]) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ascertain.pipeline.simulated_runs import binomial_limits
 from ascertain.report.tables import Cell, Table
 from ascertain_paper.studies.audit.compiling import Vain, disagrees
 from ascertain_paper.studies.audit.coverage import CoverageStudy
 from ascertain_paper.studies.audit.parts import DELTA, TAIL, Part, Results, judge
-from ascertain_paper.studies.uncertainty import binomial_limits
 
 WORDS = (
     f"Shown: the binomial limit at confidence {1 - DELTA} keeps it. Not refuted: too few cases to show it, or right at "

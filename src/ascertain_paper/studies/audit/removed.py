@@ -37,7 +37,6 @@ from ascertain.kernels.model.boolean import ONE, BitArray, run_states
 from ascertain.model.boolean import BooleanPlant
 from ascertain.task.bank import Bank
 from ascertain.types import FloatArray, IntArray, LongArray, State
-from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions, testbed_of
 from ascertain_paper.studies.audit.compiling import first_switches
 from ascertain_paper.studies.audit.sampling import READWISE
@@ -65,9 +64,8 @@ def audit_blocks(conditions: Conditions, blocks: int, separating: int) -> list[d
     cases = [
         (conditions.settings.text, block, block % every == 0 and block // every < separating) for block in range(blocks)
     ]
-    with conditions.store("audit-removed") as store:
-        progress = conditions.counting("blocks of operations without their truth")
-        found = run_campaign(audit_block, cases, conditions.engine, store=store, chunk=16, progress=progress)
+    counted = "blocks of operations without their truth"
+    found = conditions.campaign("audit-removed", audit_block, cases, counted, chunk=16)
     return [result for block in found for result in block]
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from ascertain.pipeline.simulated_runs import binomial_limits
 from ascertain.report.record import Figure, Series
 from ascertain.report.tables import Cell, Table
 from ascertain_paper.studies.audit.parts import TAIL, Part, Results
 from ascertain_paper.studies.audit.removed import SEPARATING, STAGES
 from ascertain_paper.studies.audit.sampling import READWISE
-from ascertain_paper.studies.uncertainty import binomial_limits
 from ascertain_paper.testbed.settings import Settings
 
 LEVELS = tuple(10 ** (k / 10) for k in range(41))

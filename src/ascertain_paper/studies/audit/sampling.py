@@ -35,7 +35,6 @@ from ascertain.observer.staged import Act, Observer, start_observer
 from ascertain.policy.verdict import Abstained, Verdict
 from ascertain.task.bank import Bank, nominal_bank
 from ascertain.types import Action, Reading, State
-from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions, testbed_of
 from ascertain_paper.importance_sampling import Audit, ObserverT, audit
 from ascertain_paper.studies.observing import Controller, pose_endpoint
@@ -90,9 +89,7 @@ class Share:
 def sample_stages(conditions: Conditions, sizes: Mapping[str, tuple[int, int, int]]) -> list[dict[str, Any]]:
     """Audits on every plant; `sizes` says for each observer how many banks, hard truths of each, and runs of each."""
     cases = stage_cases(conditions.settings.text, len(conditions.settings.plants), sizes)
-    with conditions.store("audit-sampling") as store:
-        progress = conditions.counting("banks audited")
-        found = run_campaign(sample_stage, cases, conditions.engine, store=store, chunk=4, progress=progress)
+    found = conditions.campaign("audit-sampling", sample_stage, cases, "banks audited", chunk=4)
     return [result for results in found for result in results]
 
 

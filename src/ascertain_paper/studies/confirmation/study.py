@@ -28,8 +28,7 @@ from ascertain.bank.shells import bank_shells, rank_state
 from ascertain.bank.weights import DEFAULT, EQUAL, Weighting
 from ascertain.observer.settings import ObserverSettings
 from ascertain.task.bank import Bank
-from ascertain_paper.calibration import PURPOSE, name_stratum, rank_block
-from ascertain_paper.campaign.campaign import run_campaign
+from ascertain_paper.calibration import PURPOSE, rank_block, testbed_calibration
 from ascertain_paper.campaign.conditions import Conditions, testbed_of
 from ascertain_paper.studies.confirmation.compilers import DIRECT, DIRECT_MERGING
 from ascertain_paper.studies.confirmation.tables import summarise_confirmation
@@ -54,7 +53,6 @@ minute of processor time where its probe succeeds, too much for 2,000 operations
 
 def study(conditions: Conditions) -> Study:
     """Calibrate, fix J, and confirm on fresh blocks."""
-    began = time.monotonic()
     calibration = calibrate(conditions)
     results = confirm_operations(conditions, calibration.whole.shells)
     return summarise_confirmation(
@@ -62,27 +60,15 @@ def study(conditions: Conditions) -> Study:
         calibration,
         results,
         quick=conditions.quick,
-        seconds=time.monotonic() - began,
     )
 
 
 def calibrate(conditions: Conditions) -> Calibration:
     """The calibration of the testbed on this form's number of blocks."""
-    testbed, number = conditions.testbed, BLOCKS[conditions.form][0]
-    cases = [(conditions.settings.text, block) for block in range(number)]
-    with conditions.store("confirmation-calibration" + _suffix(conditions)) as store:
-        progress = conditions.counting("calibration blocks")
-        ranks = run_campaign(rank_case, cases, conditions.engine, store=store, chunk=8, progress=progress)
-    settings = conditions.settings
-    return Calibration(
-        settings=settings.name,
-        settings_hash=settings.hash,
-        compiler="merging",
-        seeds=tuple(plant.seed for plant in settings.plants),
-        strata=tuple(name_stratum(testbed, slot) for slot in testbed.block_slots(PURPOSE, 0)),
-        blocks=tuple(f"{PURPOSE} {block}" for block in range(number)),
-        ranks=tuple(tuple(row) for row in ranks),
-    )
+    cases = [(conditions.settings.text, block) for block in range(BLOCKS[conditions.form][0])]
+    name = "confirmation-calibration" + _suffix(conditions)
+    ranks = conditions.campaign(name, rank_case, cases, "calibration blocks", chunk=8)
+    return testbed_calibration(conditions.testbed, ranks, "merging")
 
 
 def rank_case(case: tuple[str, int]) -> list[int | None]:
@@ -96,9 +82,8 @@ def confirm_operations(conditions: Conditions, calibrated: int | None) -> list[d
     slots = evaluation_slots(conditions.testbed, BLOCKS[conditions.form][1])
     text = conditions.settings.text
     cases = [(text, slot, calibrated, slow_compilers(conditions, number)) for number, slot in enumerate(slots)]
-    with conditions.store("confirmation" + _suffix(conditions), MEASURED) as store:
-        progress = conditions.counting("operations")
-        return run_campaign(confirm_operation, cases, conditions.engine, store=store, chunk=64, progress=progress)
+    name = "confirmation" + _suffix(conditions)
+    return conditions.campaign(name, confirm_operation, cases, "operations", chunk=64, measured=MEASURED)
 
 
 def evaluation_slots(testbed: Testbed, blocks: int) -> list[Slot]:

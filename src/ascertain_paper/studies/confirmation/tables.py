@@ -79,9 +79,7 @@ CHOICES = (
 )
 
 
-def summarise_confirmation(
-    settings: Settings, calibration: Calibration, results: Results, *, quick: bool, seconds: float
-) -> Study:
+def summarise_confirmation(settings: Settings, calibration: Calibration, results: Results, *, quick: bool) -> Study:
     """The tables, the figure and the findings of the study."""
     shells, number, says = calibration.whole.shells, len(results), compare_under(settings)
     rows = tuple(_row(name, *where, results) for name, where in BANKS.items())
@@ -91,9 +89,7 @@ def summarise_confirmation(
     return Study(
         name="confirmation",
         title="Score shells: what a calibrated bank saves, and the compilers compared",
-        settings_hash=settings.hash,
         quick=quick,
-        seconds=seconds,
         question="What does a bank save that keeps only the first score shells, and do the compilers agree?",
         answer=findings[1],
         rows=rows,

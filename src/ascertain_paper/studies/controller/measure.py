@@ -11,7 +11,6 @@ Ours have our weights and the merging compiler.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +19,6 @@ from ascertain.bank.compile import compile_bank, compiler_names
 from ascertain.bank.shells import bank_shells
 from ascertain.bank.weights import DEFAULT, EQUAL
 from ascertain.observer.staged import Observer
-from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions, testbed_of
 from ascertain_paper.studies.controller.switching import watch_switching
 from ascertain_paper.studies.observing import (
@@ -116,10 +114,8 @@ def run_data(operation: DrawnOperation, observer: Observer, stats: CompileStats)
     }
 
 
-def control_operations(conditions: Conditions, controllers: Sequence[Controller] = ALL) -> list[dict[str, Any]]:
+def control_operations(conditions: Conditions) -> list[dict[str, Any]]:
     """The runs of all controllers on all prospective operations."""
     number = len(list(conditions.testbed.slots()))
-    cases = [(conditions.settings.text, i, tuple(controllers)) for i in range(number)]
-    with conditions.store("controller", MEASURED) as store:
-        progress = conditions.counting("operations")
-        return run_campaign(control_operation, cases, conditions.engine, store=store, chunk=24, progress=progress)
+    cases = [(conditions.settings.text, i, ALL) for i in range(number)]
+    return conditions.campaign("controller", control_operation, cases, "operations", chunk=24, measured=MEASURED)

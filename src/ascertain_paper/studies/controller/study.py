@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -39,12 +38,11 @@ from ascertain_paper.testbed.settings import Settings
 
 def study(conditions: Conditions) -> Study:
     """The controllers' study; its quick form is the full one."""
-    began = time.monotonic()
     results = control_operations(conditions)
-    return summarise_controllers(conditions.settings, results, time.monotonic() - began)
+    return summarise_controllers(conditions.settings, results)
 
 
-def summarise_controllers(settings: Settings, results: Results, seconds: float) -> Study:
+def summarise_controllers(settings: Settings, results: Results) -> Study:
     """The tables, the figure and the findings of the study."""
     rows, says = tuple(_row(name, results) for name in _names(results)), compare_under(settings)
     watched = [result["switching"] for result in results if result["active"]]
@@ -52,9 +50,7 @@ def summarise_controllers(settings: Settings, results: Results, seconds: float) 
     return Study(
         name="controller",
         title="Closed-loop control: reads against computation",
-        settings_hash=settings.hash,
         quick=False,
-        seconds=seconds,
         question="How many readings, and how much computation, does each controller need on the same operations?",
         answer=" ".join(findings[:2]),
         rows=rows,

@@ -5,7 +5,7 @@ A policy does the same after the same readings, whoever is true, so its choices 
     KL(P_h || P_g) = sum over (s, t, a) of N_h(s, t, a) KL(K(. | s, a) || K(. | t, a)),
 
 where N_h(s, t, a) is how often, on average under h, action a is done while h is in s and g would be in t (equation 9 of
-the paper). Both sides are computed here from a policy whose walks end, the left one transcript by transcript.
+the paper). The right side is computed here from a policy whose walks end; `transcripts.py` has the left one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from ascertain.bounds.divergence import ZERO, Interval, log_interval, relative_entropy
+from ascertain.bounds.divergence import ZERO, Interval, relative_entropy
 from ascertain.errors import TaskError
 from ascertain.model import Model
 from ascertain.model.noisy import make_law
@@ -59,16 +59,6 @@ def expected_visits(
                     there = waiting.setdefault(child, {})
                     there[after] = there.get(after, Fraction(0)) + p * part
     return visits
-
-
-def divergence_by_transcripts(model: Model, policy: Automaton, truth: State, rival: State) -> Interval | None:
-    """KL(P_h || P_g) from the probabilities of all transcripts; None when infinite."""
-    total = ZERO
-    for _, p, q in list_transcripts(model, policy, truth, rival):
-        if q == 0:
-            return None
-        total += log_interval(p / q).times(p)
-    return total
 
 
 def divergence_by_visits(model: Model, policy: Automaton, truth: State, rival: State) -> Interval | None:

@@ -8,14 +8,12 @@ the number of the automaton or policy, which is all that is needed to draw it ag
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ascertain.report.record import Figure, Series
 from ascertain.report.tables import Cell, Table
-from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions
 from ascertain_paper.studies import paper
 from ascertain_paper.studies.invariants.automata import check_automaton
@@ -58,19 +56,16 @@ CHOICES = (
 
 def study(conditions: Conditions) -> Study:
     """The synthetic study; its quick form is a tenth. It does not depend on the testbed."""
-    began = time.monotonic()
     parts = {"automata": check_automaton, "policies": check_policy}
     results: dict[str, list[dict[str, Any]]] = {}
     for what, function in parts.items():
         numbers = range(paper.INVARIANTS[what] // (10 if conditions.quick else 1))
-        with conditions.store(f"invariants-{what}") as store:
-            progress = conditions.counting(what)
-            results[what] = run_campaign(function, numbers, conditions.engine, store=store, progress=progress)
-    return summarise(conditions, results["automata"], results["policies"], time.monotonic() - began)
+        results[what] = conditions.campaign(f"invariants-{what}", function, numbers, what)
+    return summarise(conditions, results["automata"], results["policies"])
 
 
 def summarise(
-    conditions: Conditions, automata: Sequence[Mapping[str, Any]], policies: Sequence[Mapping[str, Any]], seconds: float
+    conditions: Conditions, automata: Sequence[Mapping[str, Any]], policies: Sequence[Mapping[str, Any]]
 ) -> Study:
     """Tables, findings and every violation."""
     counts: Counter[str] = Counter()
@@ -91,9 +86,7 @@ def summarise(
     return Study(
         name="invariants",
         title="Invariants on synthetic systems",
-        settings_hash=conditions.settings.hash,
         quick=conditions.quick,
-        seconds=seconds,
         question="Do the theorems hold on random systems, in exact arithmetic?",
         answer=f"{facts['violations'] or 'No'} violations in {sum(row['comparisons'] for row in rows):,} comparisons, "
         f"on {facts['automata']:,} automata and {facts['policies']:,} noisy policies.",

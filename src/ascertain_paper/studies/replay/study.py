@@ -8,7 +8,6 @@ propagation and verification; compiling is apart, as it takes the same for both.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -19,7 +18,6 @@ from ascertain.bank.weights import DEFAULT, EQUAL
 from ascertain.observer.staged import Observer
 from ascertain.report.tables import Cell, Table
 from ascertain.task.bank import Bank
-from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions, testbed_of
 from ascertain_paper.studies import paper
 from ascertain_paper.studies.comparison import WITHIN, Comparison, compare_under
@@ -63,9 +61,8 @@ CHOICES = (
 
 def study(conditions: Conditions) -> Study:
     """The replay; its quick form is of the staged policy alone."""
-    began = time.monotonic()
     results = replay_operations(conditions)
-    return summarise_replay(conditions.settings, results, quick=conditions.quick, seconds=time.monotonic() - began)
+    return summarise_replay(conditions.settings, results, quick=conditions.quick)
 
 
 def replay_operations(conditions: Conditions) -> list[dict[str, Any]]:
@@ -73,9 +70,7 @@ def replay_operations(conditions: Conditions) -> list[dict[str, Any]]:
     number = len(list(conditions.testbed.slots()))
     controllers = CONTROLLERS[conditions.form]
     cases = [(conditions.settings.text, i, controllers) for i in range(number)]
-    with conditions.store("replay", MEASURED) as store:
-        progress = conditions.counting("operations")
-        return run_campaign(replay_operation, cases, conditions.engine, store=store, chunk=24, progress=progress)
+    return conditions.campaign("replay", replay_operation, cases, "operations", chunk=24, measured=MEASURED)
 
 
 def replay_operation(case: tuple[str, int, tuple[Controller, ...]]) -> dict[str, Any]:
@@ -110,7 +105,7 @@ def _run(operation: DrawnOperation, observer: Observer, bank: Bank) -> dict[str,
     }
 
 
-def summarise_replay(settings: Settings, results: Results, *, quick: bool, seconds: float) -> Study:
+def summarise_replay(settings: Settings, results: Results, *, quick: bool) -> Study:
     """The tables and the findings of the replay."""
     # A store that is resumed gives the controllers in another order.
     names = [controller.name for controller in CONTROLLERS["full"] if controller.name in results[0]["runs"]]
@@ -120,9 +115,7 @@ def summarise_replay(settings: Settings, results: Results, *, quick: bool, secon
     return Study(
         name="replay",
         title="The first eight shells in the closed loop",
-        settings_hash=settings.hash,
         quick=quick,
-        seconds=seconds,
         question="What do the first eight shells save in the closed loop, and is every answer still right?",
         rows=rows,
         tables=(

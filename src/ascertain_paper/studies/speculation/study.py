@@ -12,7 +12,6 @@ Operations are measured one at a time whatever the engine is, so that they do no
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,7 +20,6 @@ from typing import Any
 from ascertain.live.compile_worker import CompileWorker
 from ascertain.observer.banks import OperationBank
 from ascertain.task.bank import Bank
-from ascertain_paper.campaign.campaign import run_campaign
 from ascertain_paper.campaign.conditions import Conditions, testbed_of
 from ascertain_paper.campaign.engines import start_engine
 from ascertain_paper.studies.observing import Controller, observer_settings, outcome, slot_data
@@ -48,15 +46,13 @@ with such reads; None: all of them."""
 
 def study(conditions: Conditions) -> Study:
     """Measure, put together, and check."""
-    began = time.monotonic()
     slots = speculation_slots(conditions.testbed)[:: EVERY[conditions.form]]
     with CompileWorker() as worker:
-        warm_up(conditions.testbed, slots[0], worker)
+        # One operation unmeasured, so that no measurement includes the loading of compiled code.
+        measure_operation(conditions.testbed, slots[0], worker)
         results = measure_operations(conditions, slots, worker)
         earnest = check_in_earnest(conditions, slots, results, worker)
-    return summarise_speculation(
-        conditions.settings, results, earnest, quick=conditions.quick, seconds=time.monotonic() - began
-    )
+    return summarise_speculation(conditions.settings, results, earnest, quick=conditions.quick)
 
 
 def speculation_slots(testbed: Testbed) -> list[Slot]:
@@ -64,22 +60,12 @@ def speculation_slots(testbed: Testbed) -> list[Slot]:
     return [replace(slot, purpose=PURPOSE) for slot in testbed.slots()]
 
 
-def warm_up(testbed: Testbed, slot: Slot, worker: CompileWorker) -> None:
-    """One operation unmeasured, so that no measurement includes the loading of compiled code."""
-    measure_operation(testbed, slot, worker)
-
-
 def measure_operations(conditions: Conditions, slots: Sequence[Slot], worker: CompileWorker) -> list[dict[str, Any]]:
     """The measurements of all operations, one after the other."""
-    with conditions.store("speculation") as store:
-        return run_campaign(
-            partial(_measure_case, worker),
-            [(conditions.settings.text, slot) for slot in slots],
-            start_engine("local", 1),
-            store=store,
-            chunk=8,
-            progress=conditions.counting("operations"),
-        )
+    cases, engine = [(conditions.settings.text, slot) for slot in slots], start_engine("local", 1)
+    return conditions.campaign(
+        "speculation", partial(_measure_case, worker), cases, "operations", engine=engine, chunk=8
+    )
 
 
 def _measure_case(worker: CompileWorker, case: tuple[str, Slot]) -> dict[str, Any]:
@@ -140,10 +126,8 @@ def check_in_earnest(
         for i in [i for i, result in enumerate(results) if result["active"] == active][:number]
         for strategy in STRATEGIES
     ]
-    with conditions.store("speculation-earnest") as store:
-        progress = conditions.counting("runs in earnest")
-        engine = start_engine("local", 1)
-        return run_campaign(partial(_earnest_case, worker), cases, engine, store=store, chunk=8, progress=progress)
+    run, engine = partial(_earnest_case, worker), start_engine("local", 1)
+    return conditions.campaign("speculation-earnest", run, cases, "runs in earnest", engine=engine, chunk=8)
 
 
 def _earnest_case(worker: CompileWorker, case: tuple[str, Slot, int, Strategy, int]) -> dict[str, Any]:

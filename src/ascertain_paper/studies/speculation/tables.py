@@ -29,9 +29,7 @@ Results: TypeAlias = Sequence[Mapping[str, Any]]
 BACKGROUND: tuple[Strategy, ...] = ("full background", "gated background")
 
 
-def summarise_speculation(
-    settings: Settings, results: Results, earnest: Results, *, quick: bool, seconds: float
-) -> Study:
+def summarise_speculation(settings: Settings, results: Results, earnest: Results, *, quick: bool) -> Study:
     """The tables, the figure and the findings of the study."""
     compilers: list[str] = list(results[0]["compile_us"])
     timed = {compiler: [time_operation(result, compiler) for result in results] for compiler in compilers}
@@ -44,9 +42,7 @@ def summarise_speculation(
     return Study(
         name="speculation",
         title="Compiling in the background",
-        settings_hash=settings.hash,
         quick=quick,
-        seconds=seconds,
         question="Is it worth compiling the bank in the background, before the nominal is rejected?",
         rows=rows,
         tables=(

@@ -15,7 +15,6 @@ from typing import Any, final
 
 from ascertain.bank.witness import Witness, find_witnesses
 from ascertain.certificate.claims.run import run_claim
-from ascertain.certificate.write import certificate_data
 from ascertain.evidence.boolean_world import BooleanWorld
 from ascertain.evidence.evidence import Step
 from ascertain.live.recorder import Notebook
@@ -25,11 +24,12 @@ from ascertain.observer.records import commitment_record, hash_records
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Observer, start_observer
 from ascertain.observer.stages import Acceptance
+from ascertain.pipeline.certify import certify
 from ascertain.plant.simulated import SimulatedPlant
 from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.plant_task import PlantTask
 from ascertain.types import State
-from ascertain_check import Verdict, check
+from ascertain_check import Verdict
 from ascertain_paper.studies.observing import pose_endpoint
 from ascertain_paper.testbed.operations import DrawnOperation
 from ascertain_paper.testbed.testbed import Testbed
@@ -96,7 +96,7 @@ def live_through(testbed: Testbed) -> Story:
     device = SimulatedPlant(question.model, operation.true_endpoint, operation.name)
     run = run_session(observer, device, recorder=notebook, commitment=commitment_record(settings, make_bank))
     acceptance = run.observer.acceptance
-    certificate, task, verdict = certify(question, acceptance, notebook)
+    certificate, task, verdict = certify_answer(question, acceptance, notebook)
     scored = None if acceptance is None else follow_evidence(settings, acceptance)
     certified = None if acceptance is None else question.model.state_named(acceptance.label, "label")
     return Story(
@@ -127,16 +127,14 @@ def choose_operation(testbed: Testbed) -> DrawnOperation:
     return testbed.draw(slot)
 
 
-def certify(
+def certify_answer(
     question: PlantTask, acceptance: Acceptance | None, notebook: Notebook
 ) -> tuple[bytes, bytes, Verdict | None]:
     """The certificate and its task as they are written, and what the checker says; an abstention has none."""
     if acceptance is None:
         return b"", b"", None
-    claims = [run_claim(question, acceptance, notebook.records)]
-    certificate = canonical_bytes(certificate_data(question, claims))
-    task = canonical_bytes(task_data(question))
-    return certificate, task, check(task, certificate)
+    certificate, verdict = certify(question, [run_claim(question, acceptance, notebook.records)])
+    return canonical_bytes(certificate), canonical_bytes(task_data(question)), verdict
 
 
 def follow_trigger(settings: ObserverSettings, run: Run) -> tuple[float, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 from ascertain.bank.operation import Replacement
 from ascertain.report.record import Figure, Series
@@ -18,21 +17,17 @@ AROUND = 2
 
 def study(conditions: Conditions) -> Study:
     """The story; it has one form."""
-    began = time.monotonic()
-    story = live_through(conditions.testbed)
-    return tell(story, conditions.settings.hash, time.monotonic() - began)
+    return tell(live_through(conditions.testbed))
 
 
-def tell(story: Story, settings_hash: str, seconds: float) -> Study:
+def tell(story: Story) -> Study:
     """The story as a section of the report."""
     wrong = story.acceptance is not None and story.acceptance.label != _truth(story)
     refuted = bool(story.certificate) and not story.checked.startswith("VERIFIED")
     return Study(
         name="story",
         title="One operation, from its log to its certificate",
-        settings_hash=settings_hash,
         quick=False,
-        seconds=seconds,
         question="Where was the plant when fresh readings began, if commands of its log were replaced unnoticed?",
         answer=_answer(story),
         rows=(facts_of(story),),
