@@ -5,8 +5,9 @@
 Each mutant is the checker with one small change: a comparison replaced, `and` for `or`, a condition negated, a
 constant off by one, a `raise` or another statement removed. The corpus and then the fast tests that are about the
 changed file run against it, in a process of its own with a time limit, one after the other on one core; of the corpus,
-those cases that enter the changed function, since no other can notice. Survivors are printed;
-`docs/checker-mutants.md` explains each of them, and the exit code says whether one is not explained there.
+those cases that enter the changed function, since no other can notice. Programs that the tests start find the changed
+checker too. Random tests draw the same examples for every mutant, and stop at the first that fails. Survivors are
+printed; `docs/checker-mutants.md` explains each of them, and the exit code says whether one is not explained there.
 """
 
 from __future__ import annotations
@@ -54,12 +55,21 @@ CONFORMANCE = (
     ),
     "tests/test_check_conformance.py",
 )
+COMMAND = (
+    "tests/test_checker_start.py",
+    "tests/test_check_work.py::test_the_command_takes_a_budget",
+    "tests/test_check_required.py::test_a_requirement_that_is_not_one_is_refused",
+    "tests/test_check_required.py::test_the_command_line_says_what_is_missing",
+    "tests/test_check_run.py::test_what_had_to_be_trusted_is_printed_even_when_nothing_else_is_asked_for",
+    *EVERY,
+)
 LAWS = ("tests/test_noise_bound.py::test_the_checker_takes_no_claim_about_laws_where_they_are_a_bound",)
 BOUNDS = (*LAWS, "tests/test_check_bounds.py", "tests/test_check_program_parts.py")
 PRICES = (*LAWS, "tests/test_check_prices.py")
 ALL = (*CLAIMS, *RUNS, "tests/test_check_policy.py", *BOUNDS, *PRICES)
 TESTS = {
-    **dict.fromkeys(("__main__.py", "verdicts.py", "certificate.py"), (*EVERY, *RUNS)),
+    "__main__.py": COMMAND,
+    **dict.fromkeys(("verdicts.py", "certificate.py"), (*EVERY, *RUNS)),
     "claim.py": (*EVERY, "tests/test_check_registry.py"),
     **dict.fromkeys(("achieves.py", "lower.py", "lower_expected.py", "obstruction.py", "quotient.py"), CLAIMS),
     "shares.py": (
@@ -242,22 +252,34 @@ def forget(home: Path, file: str) -> None:
 def run_tests(home: Path, cases: list[Case], tests: tuple[str, ...]) -> int:
     """In the child: the corpus and the tests, with `ascertain_check` from this directory, silent."""
     import pytest
+    from hypothesis import HealthCheck, Phase, settings
 
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
     sys.path.insert(0, str(home))
     sys.dont_write_bytecode = True
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(home), os.environ.get("PYTHONPATH"))))
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CPU, (CORPUS_LIMIT, TEST_LIMIT))
     if not corpus_passes(cases):
         return 1
     resource.setrlimit(resource.RLIMIT_CPU, (TEST_LIMIT, TEST_LIMIT))
+    settings.register_profile(
+        "mutants",
+        database=None,
+        derandomize=True,
+        phases=(Phase.explicit, Phase.generate),  # an example need not be small to count
+        deadline=None,  # nor does one that is only slow: the machine may be busy
+        suppress_health_check=[HealthCheck.too_slow],
+    )
     early = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # hypothesis was imported before pytest began
     once = ["--deselect", "tests/test_checker.py::test_the_folder_of_a_certificate_is_its_verdict"]
     options = [
         *early,
         *once,
+        "--hypothesis-profile=mutants",
         "-x",
         "-q",
         "-p",
