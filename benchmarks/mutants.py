@@ -393,6 +393,8 @@ def main() -> int:
         files = [file for file in files if {file, Path(file).name} & set(options.files)]
     explained = set(EXPLAINED.read_text("utf-8").splitlines())
     mutants = [mutant for file in files for mutant in mutate(PACKAGE / file)]
+    for line in sorted(find_stale(explained, files, mutants)):
+        print(f"EXPLAINED, BUT THERE IS NO SUCH MUTANT: {line}", file=sys.stderr)
     if options.new:
         mutants = [mutant for mutant in mutants if f"- {mutant.name}" not in explained]
     part, parts = map(int, options.part.split("/"))
@@ -404,6 +406,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as home:
         copy_checker(Path(home))
         return judge(mutants, Path(home), explained)
+
+
+def find_stale(explained: set[str], files: list[str], mutants: list[Mutant]) -> set[str]:
+    """The explanations of these files that name no mutant: what they name has changed, and others may mean another."""
+    starts = tuple(f"- {Path(file).name}: " for file in files)
+    return {line for line in explained if line.startswith(starts)} - {f"- {mutant.name}" for mutant in mutants}
 
 
 def judge(mutants: list[Mutant], home: Path, explained: set[str]) -> int:
