@@ -5,8 +5,9 @@
 Each mutant is the checker with one small change: a comparison replaced, `and` for `or`, a condition negated, a
 constant off by one, a `raise` or another statement removed. The corpus and then the fast tests that are about the
 changed file run against it, in a process of its own with a time limit, one after the other on one core; of the corpus,
-those cases that enter the changed function, since no other can notice. Survivors are printed;
-`docs/checker-mutants.md` explains each of them, and the exit code says whether one is not explained there.
+those cases that enter the changed function, since no other can notice. Programs that the tests start find the changed
+checker too. Random tests draw the same examples for every mutant, and stop at the first that fails. Survivors are
+printed; `docs/checker-mutants.md` explains each of them, and the exit code says whether one is not explained there.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
+from math import ceil
 from pathlib import Path
 from types import FrameType
 from typing import TypeAlias
@@ -32,7 +35,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "ascertain_check"
 EXPLAINED = ROOT / "docs" / "checker-mutants.md"
 CORPUS_LIMIT, TEST_LIMIT = 5, 120
-"""Seconds of processor time; the corpus takes less than one, the tests of a file about 15."""
+"""Seconds of processor time; the corpus takes less than one, the tests of a file about 15. A mutant gets no more than
+five seconds and three times what the tests need without a change: a loop without end should not take two minutes."""
 MEMORY_LIMIT = 3 * 2**30
 EVERY = ("tests/test_checker.py",)
 CLAIMS = (*EVERY, "tests/test_certificate.py", "tests/test_checker_campaign.py")
@@ -54,25 +58,44 @@ CONFORMANCE = (
     ),
     "tests/test_check_conformance.py",
 )
+COMMAND = (
+    "tests/test_checker_start.py",
+    "tests/test_check_work.py::test_the_command_takes_a_budget",
+    "tests/test_check_required.py::test_a_requirement_that_is_not_one_is_refused",
+    "tests/test_check_required.py::test_the_command_line_says_what_is_missing",
+    "tests/test_check_run.py::test_what_had_to_be_trusted_is_printed_even_when_nothing_else_is_asked_for",
+    *EVERY,
+)
+SHARES = tuple(
+    f"tests/test_shares.py::{name}"  # what is about the checker, and the quick ones first
+    for name in (
+        "test_the_checker_says_what_is_wrong_with_shares",
+        "test_what_is_refused_is_told_how_much_its_shares_and_potentials_prove",
+        "test_a_potential_counts_where_a_step_begins_and_where_it_ends",
+        "test_the_distance_of_a_rival_is_that_of_its_cheapest_word_though_a_dearer_one_is_met_first",
+        "test_shares_say_nothing_of_the_current_state",
+        "test_what_is_spoilt_proves_nothing_false",
+        "test_shares_prove_what_value_iteration_says_and_no_more_than_the_optimum",
+        "test_bounds_by_counting_and_packing_are_verified_and_never_above_the_optimum",
+    )
+)
 LAWS = ("tests/test_noise_bound.py::test_the_checker_takes_no_claim_about_laws_where_they_are_a_bound",)
 BOUNDS = (*LAWS, "tests/test_check_bounds.py", "tests/test_check_program_parts.py")
 PRICES = (*LAWS, "tests/test_check_prices.py")
 ALL = (*CLAIMS, *RUNS, "tests/test_check_policy.py", *BOUNDS, *PRICES)
 TESTS = {
-    **dict.fromkeys(("__main__.py", "verdicts.py", "certificate.py"), (*EVERY, *RUNS)),
+    "__main__.py": COMMAND,
+    **dict.fromkeys(("verdicts.py", "certificate.py"), (*EVERY, *RUNS)),
     "claim.py": (*EVERY, "tests/test_check_registry.py"),
     **dict.fromkeys(("achieves.py", "lower.py", "lower_expected.py", "obstruction.py", "quotient.py"), CLAIMS),
-    "shares.py": (
-        "tests/test_shares.py::test_the_checker_says_what_is_wrong_with_shares",  # quick, and many mutants end there
-        "tests/test_shares.py",
-    ),
+    "shares.py": SHARES,
     **dict.fromkeys(("reading.py", "task.py"), (*CLAIMS, *RUNS)),
     "chain.py": (*RUNS, "tests/test_recovery.py", *WORK),
     **dict.fromkeys(("evidence.py", "listed_world.py", "plant_task.py", "plant_world.py"), (*RUNS, *WORK)),
     **dict.fromkeys(("run.py", "turns.py", "fault_reset.py"), (*RUNS, "tests/test_recovery.py")),
     "switching.py": ("tests/test_check_switching.py", *RUNS, "tests/test_hidden_certificate.py", *WORK),
     **dict.fromkeys(("work.py", "rational.py"), (RUNS[0], *WORK)),
-    **dict.fromkeys(("bit_tests.py", "forms.py"), ("tests/test_bit_tests.py",)),
+    **dict.fromkeys(("bit_tests.py", "forms.py"), ("tests/test_check_bit_tests.py", "tests/test_bit_tests.py")),
     "required.py": ("tests/test_check_required.py",),
     **dict.fromkeys(("encounters.py", "information.py", "logarithm.py", "program.py"), BOUNDS),
     **dict.fromkeys(("hidden_task.py", "hidden_world.py", "question.py"), (*EVERY, "tests/test_hidden_certificate.py")),
@@ -83,6 +106,15 @@ TESTS = {
     "words.py": ("tests/test_sequences.py::test_a_claim_of_words_is_verified_exactly_if_the_definition_holds",),
 }
 """The tests that are about a file, by its name; all of them for a file that is not listed."""
+PRELOADED = (
+    "ascertain.certificate.write",
+    "ascertain.observer.records",
+    "ascertain.planning.policy_forms",
+    "ascertain.planning.two_sided",
+    "ascertain.problem.pose_plant",
+    "ascertain.search.exact",
+)
+"""What many tests import and what does not import the checker."""
 Case: TypeAlias = tuple[bytes, bytes, str]
 """A task, a certificate, and what the checker says of them."""
 COMPARISONS: dict[type[ast.cmpop], list[type[ast.cmpop]]] = {
@@ -209,8 +241,11 @@ def put(holder: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
         getattr(holder, field)[index] = node
 
 
-def survives(mutant: Mutant, home: Path, cases: list[Case]) -> bool:
-    """Whether the tests pass with this mutant in place of the checker. A mutant that runs out of time is noticed."""
+def survives(mutant: Mutant, home: Path, cases: list[Case], limit: int = TEST_LIMIT) -> tuple[bool, float]:
+    """Whether the tests pass with this mutant in place of the checker, and the processor time that they took.
+
+    A mutant that runs out of time is noticed.
+    """
     target = home / "ascertain_check" / mutant.file
     original = target.read_bytes()
     target.write_text(mutant.source, "utf-8")
@@ -218,12 +253,12 @@ def survives(mutant: Mutant, home: Path, cases: list[Case]) -> bool:
     child = os.fork()
     if child == 0:
         try:
-            os._exit(run_tests(home, cases, TESTS.get(target.name, ALL)))
+            os._exit(run_tests(home, cases, TESTS.get(target.name, ALL), limit))
         finally:
             os._exit(1)
-    noticed = os.waitpid(child, 0)[1] != 0
+    _, status, usage = os.wait4(child, 0)
     target.write_bytes(original)
-    return not noticed
+    return status == 0, usage.ru_utime + usage.ru_stime
 
 
 def copy_checker(home: Path) -> None:
@@ -239,25 +274,36 @@ def forget(home: Path, file: str) -> None:
         compiled.unlink()
 
 
-def run_tests(home: Path, cases: list[Case], tests: tuple[str, ...]) -> int:
-    """In the child: the corpus and the tests, with `ascertain_check` from this directory, silent."""
+def run_tests(home: Path, cases: list[Case], tests: tuple[str, ...], limit: int) -> int:
+    """In the child: the corpus and the tests, with `ascertain_check` from this directory, silent, so many seconds."""
     import pytest
+    from hypothesis import HealthCheck, Phase, settings
 
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
     sys.path.insert(0, str(home))
-    sys.dont_write_bytecode = True
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(home), os.environ.get("PYTHONPATH"))))
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CPU, (CORPUS_LIMIT, TEST_LIMIT))
     if not corpus_passes(cases):
         return 1
-    resource.setrlimit(resource.RLIMIT_CPU, (TEST_LIMIT, TEST_LIMIT))
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+    settings.register_profile(
+        "mutants",
+        database=None,
+        derandomize=True,
+        phases=(Phase.explicit, Phase.generate),  # an example need not be small to count
+        deadline=None,  # nor does one that is only slow: the machine may be busy
+        suppress_health_check=[HealthCheck.too_slow],
+    )
     early = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # hypothesis was imported before pytest began
     once = ["--deselect", "tests/test_checker.py::test_the_folder_of_a_certificate_is_its_verdict"]
     options = [
         *early,
         *once,
+        "--hypothesis-profile=mutants",
         "-x",
         "-q",
         "-p",
@@ -325,12 +371,8 @@ def trace(case: Case) -> set[tuple[str, str]]:
 
 def preload() -> None:
     """Import what every child needs, but not the checker: forks then start at once."""
-    import hypothesis
-    import pytest
-
-    import ascertain.certificate
-
-    assert hypothesis and pytest and ascertain.certificate
+    for name in ("hypothesis", "pytest", "typer.testing", *PRELOADED):
+        import_module(name)
     assert not [name for name in sys.modules if name.startswith("ascertain_check")]
 
 
@@ -351,6 +393,8 @@ def main() -> int:
         files = [file for file in files if {file, Path(file).name} & set(options.files)]
     explained = set(EXPLAINED.read_text("utf-8").splitlines())
     mutants = [mutant for file in files for mutant in mutate(PACKAGE / file)]
+    for line in sorted(find_stale(explained, files, mutants)):
+        print(f"EXPLAINED, BUT THERE IS NO SUCH MUTANT: {line}", file=sys.stderr)
     if options.new:
         mutants = [mutant for mutant in mutants if f"- {mutant.name}" not in explained]
     part, parts = map(int, options.part.split("/"))
@@ -364,22 +408,33 @@ def main() -> int:
         return judge(mutants, Path(home), explained)
 
 
+def find_stale(explained: set[str], files: list[str], mutants: list[Mutant]) -> set[str]:
+    """The explanations of these files that name no mutant: what they name has changed, and others may mean another."""
+    starts = tuple(f"- {Path(file).name}: " for file in files)
+    return {line for line in explained if line.startswith(starts)} - {f"- {mutant.name}" for mutant in mutants}
+
+
 def judge(mutants: list[Mutant], home: Path, explained: set[str]) -> int:
     """Print who survives; returns the exit code."""
     cases = read_corpus()
     entered = find_entered(home, cases)
     started, survivors = time.monotonic(), []
+    limits: dict[str, int] = {}
     for file in dict.fromkeys(mutant.file for mutant in mutants):
-        if not survives(Mutant(file, "module", "no change", (PACKAGE / file).read_text("utf-8")), home, cases):
+        unchanged = Mutant(file, "module", "no change", (PACKAGE / file).read_text("utf-8"))
+        passed, seconds = survives(unchanged, home, cases)
+        if not passed:
             print(f"the tests of {file} fail without any mutant; nothing can be learnt")
             return 2
+        limits[file] = min(TEST_LIMIT, 5 + ceil(3 * seconds))
+    sys.dont_write_bytecode = True  # until here the tests were compiled; a mutant must not be kept
     for mutant in mutants:
         touched = [
             case
             for case, functions in zip(cases, entered, strict=True)
             if mutant.where == "module" or (Path(mutant.file).name, mutant.where) in functions
         ]
-        if survives(mutant, home, touched):
+        if survives(mutant, home, touched, limits[mutant.file])[0]:
             survivors.append(mutant)
             known = "" if f"- {mutant.name}" in explained else " (not explained)"
             print(f"SURVIVED{known}: {mutant.name}", flush=True)
