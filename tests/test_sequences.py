@@ -86,6 +86,23 @@ def test_a_preset_word_is_the_cheapest_of_all_words(task: Task, aim: Aim) -> Non
         assert least is not None and found.sought.upper == least * scale
 
 
+def test_a_homing_word_is_found_where_settling_pair_by_pair_leads_astray() -> None:
+    """Every two of u, v, s and t are settled by some word, p and q by none: `b`, nearest for s and t, makes them so."""
+    machine = Machine(
+        states=tuple("uvstpq"),
+        actions=("a", "b"),
+        readings=("0", "1", "2"),
+        successor=np.array([[0, 0], [1, 1], [2, 4], [3, 5], [4, 4], [5, 5]], dtype=np.int32),
+        output=np.array([[0, 0], [0, 1], [0, 2], [1, 2], [2, 2], [2, 2]], dtype=np.int32),
+    )
+    first = np.arange(4, dtype=np.int32)
+    task = replace(pose(machine), state=first, label=first, labels=tuple("uvst"), state_label=None)
+    for kind in ("preset-homing", "preset-distinguishing"):
+        found = find_sequence(kind, task)
+        assert found.words == (("a", "b"),)
+        assert found.verdict == "VERIFIED"
+
+
 @given(tasks(machines(max_states=4, max_actions=2), about="start"))
 @settings(max_examples=100)
 def test_a_uio_sequence_is_the_cheapest_of_all_words(task: Task) -> None:

@@ -12,9 +12,10 @@ All three are cheapest paths over uncertainties. A block that is contained in an
 the largest are kept. Of a machine that allows everything everywhere, single states are forgotten.
 
 *Absence.* No word homes two states that no word separates or brings together: a pair that cannot be settled shows that
-there is none. Where all actions are allowed everywhere the converse holds too: settling one pair after another, each
-by a cheapest word for it, homes the machine (Kohavi; for synchronizing words Eppstein, 1990). With n hypotheses that
-takes at most n - 1 such words: this greedy word is the upper bound that the search begins with. For distinguishing
+there is none. Where all actions are allowed everywhere and every two states that hypotheses can become are settled by
+some word, the converse holds too: settling one pair after another, each by a cheapest word for it, homes the machine
+(Kohavi; for synchronizing words Eppstein, 1990). With n hypotheses that takes at most n - 1 such words: this greedy
+word, where it ends, is the upper bound that the search begins with. For distinguishing
 words there is no such shortcut: to decide whether one exists is complete for PSPACE (Lee and Yannakakis, 1994), and
 absence is shown by exhausting the uncertainties.
 """
@@ -70,8 +71,8 @@ def find_preset_word(task: Task, aim: Aim, *, max_nodes: int = MOST_NODES) -> Pr
         one, other = sorted(int(sets.states[e]) for e in farthest)
         return Preset(Sought(None, None, None), (one, other))
     known = Sought(None, least, None)
-    if sets.is_total and aim != "distinguishing":
-        word = _settle_greedily(sets, matrix, distances)
+    word = _settle_greedily(sets, matrix, distances) if sets.is_total and aim != "distinguishing" else None
+    if word is not None:
         known = Sought(word, least, sum(sets.cost[a] for a in word))
         if known.is_decided:
             return Preset(known)
@@ -98,8 +99,12 @@ def _matrix(distances: PairDistances) -> LongArray:
     return matrix + matrix.T
 
 
-def _settle_greedily(sets: Subsets, matrix: LongArray, distances: PairDistances) -> Word:
-    """Settle the nearest pair of a block, by a cheapest word for it, until every block is a single state."""
+def _settle_greedily(sets: Subsets, matrix: LongArray, distances: PairDistances) -> Word | None:
+    """Settle the nearest pair of a block, by a cheapest word for it, until every block is a single state.
+
+    None where that leads two members to states that nothing settles: hypotheses which are not all states can be settled
+    pair by pair and yet become such states on the way.
+    """
     blocks, word = [sets.everything()], list[Action]()
     while True:
         look_up()
@@ -113,6 +118,8 @@ def _settle_greedily(sets: Subsets, matrix: LongArray, distances: PairDistances)
             best = found if best is None else min(best, found)
         if best is None:
             return tuple(word)
+        if best[0] == INFINITE:
+            return None
         settling = distances.word(best[1], best[2])
         assert settling
         word += settling
