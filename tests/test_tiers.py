@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 import ascertain.kernels
+from ascertain.bank import endpoints
 from ascertain.bank.compilers import direct
-from ascertain.bank.endpoints import Endpoints
 from ascertain.interruption import limited
 from ascertain.kernels import _jit
 from ascertain.kernels._jit import MODES, TIERS, Kernel, kernel
@@ -194,7 +194,7 @@ def busy() -> Iterator[None]:
         for name, value in {"SLICE": 40, "SHORT_SLICE": 20, "MANY_VISITS": 15, "IMPROVE_AFTER": 60}.items():
             patch.setattr(deepening, name, value)
         patch.setattr(direct, "ROOM", 16)
-        patch.setattr(Endpoints.__init__, "__defaults__", (4,))
+        patch.setattr(endpoints, "FIRST_SIZE", 4)
         yield
 
 
