@@ -1,3 +1,3 @@
 """The version, which every result and certificate records; the package takes its own from here."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

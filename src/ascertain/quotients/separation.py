@@ -126,7 +126,7 @@ def measure_pairs(
     elements = np.arange(n, dtype=np.int32)
     seed_pairs(successor, behaviour, elements if label is None else label, label is not None, pairs)
     edges = 0
-    while np.any(pairs.head < pairs.tail):
+    while (pairs.head < pairs.tail).any():
         look_up()
         edges += spread_pairs(start, source, pairs, SLICE)
     return PairDistances(

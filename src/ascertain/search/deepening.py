@@ -195,11 +195,14 @@ class Search:
         self.prepared = True
         if self.lower >= self.upper:
             return
-        is_small = len(self.arena.start) * self.arena.num_actions <= SMALL and len(self.arena.tables.distance) > 0
+        is_large = len(self.arena.start) * self.arena.num_actions > SMALL
+        is_small = not is_large and len(self.arena.tables.distance) > 0
+        # Of a large task a policy was mostly sought before; where there was none, there may be none.
+        if is_large and self.first is None and self.is_stuck():
+            return
         # Of a small task it takes a moment, whatever the time.
         until = None if is_small else self.deadline
         self.take(self.first or find_first_policy(self.task, deadline=until, eager=True))
-        is_large = len(self.arena.start) * self.arena.num_actions > SMALL
         for by_largest in (False, True) if is_large else (False,):
             if not self.is_over:
                 self.take(find_first_policy(self.arena.task, MIDDLE, self.deadline, by_largest=by_largest))
@@ -207,13 +210,20 @@ class Search:
             self.raise_start(bound_by_counting(self.arena, self.lower))
         if self.lower >= self.upper or (self.is_over and self.upper < INFINITE):
             return
-        if not self.arena.about_current and len(self.arena.class_of) <= MOST_SPLIT:
-            self.tree = grow_splitting_tree(self.arena)
-            if self.tree.stuck_part(self.arena.start) is not None:
-                self.graph.data.lower[0] = INFINITE
-                return
+        if self.is_stuck():
+            return
         if is_small or self.upper >= INFINITE:
             plan_greedily(self.graph, self.tree, None if self.upper >= INFINITE and is_small else self.deadline)
+
+    def is_stuck(self) -> bool:
+        """Whether the splitting tree shows that nothing settles the start."""
+        if self.arena.about_current or len(self.arena.class_of) > MOST_SPLIT:
+            return False
+        if self.tree is None:
+            self.tree = grow_splitting_tree(self.arena)
+        if self.tree.stuck_part(self.arena.start) is not None:
+            self.graph.data.lower[0] = INFINITE
+        return self.lower >= INFINITE
 
     @property
     def counts_start(self) -> bool:

@@ -100,7 +100,7 @@ def _plan(
         spent=np.zeros(num_words, dtype=np.int64),
         digest=np.zeros(num_words, dtype=np.int64),
     )
-    at_a_time = max(1, PASSES // (max(width, k) * len(tables.cost)))
+    at_a_time = max(1, PASSES // ((k if eager else max(width, k)) * len(tables.cost)))
     until, grace = math.inf if deadline is None else deadline, GRACE if eager else 0.0
     while True:
         if eager and not by_largest and not is_at_hand(plan_first):

@@ -36,7 +36,7 @@ class SearchGraph:
         self.start = {member: 1 if weight is None else weight[member] for member in arena.start}
         """The hypotheses with their weights: for worst costs all alike."""
         k = len(arena.start)
-        room = max(1024, 4 * k)
+        room = max(4 * k, min(1024, 256 + 4 * k * arena.num_actions))
         self.data = _empty_graph(nodes=room, members=4 * room, edges=room, children=2 * room, mean=self.mean)
         self.scratch = Scratch(
             key=np.empty(k, dtype=np.int64),
