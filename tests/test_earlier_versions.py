@@ -17,10 +17,13 @@ from pathlib import Path
 import pytest
 
 from ascertain.bank.calibration_file import read_calibration
+from ascertain.errors import FileError
+from ascertain.observer import banks
 from ascertain.pipeline.compile import compile_operation
 from ascertain.pipeline.observe import observe
 from ascertain.pipeline.simulate import simulate
 from ascertain.pipeline.verify import verify
+from ascertain.version import __version__
 from tests.conftest import ROOT
 
 OLD = ROOT / "tests" / "data" / "v0.1.0"
@@ -45,7 +48,17 @@ def test_its_finished_runs_are_resumed_to_the_same_certificate(old: Path, name: 
         EXAMPLES / f"{problem}.toml", "simulated:4", journal=old / f"{name}.journal", resume=True, certificate=written
     )
     assert observed.is_certified
-    assert written.read_bytes() == (old / f"{name}.json").read_bytes()
+    made_by = (
+        f'"made_by":"ascertain {__version__}"'  # the run's own commitment still names the version it was begun with
+    )
+    assert written.read_text().count(made_by) == 1
+    assert written.read_text().replace(made_by, '"made_by":"ascertain 0.1.0"') == (old / f"{name}.json").read_text()
+
+
+def test_a_version_that_gives_other_banks_resumes_none_of_its_runs(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(banks, "RULES", "9.0.0")
+    with pytest.raises(FileError, match=r"committed to something else \(bank\)"):
+        observe(EXAMPLES / "operation" / "press.toml", "simulated:4", journal=old / "press.journal", resume=True)
 
 
 def test_its_killed_run_goes_on(old: Path) -> None:

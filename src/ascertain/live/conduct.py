@@ -17,6 +17,7 @@ from ascertain.live.deadline import NO_DEADLINE, Deadline
 from ascertain.live.faults import FaultPolicy
 from ascertain.live.journal import Journal
 from ascertain.live.recorder import Notebook
+from ascertain.observer.records import differing_keys
 from ascertain.plant.abstract import AbstractPlant
 from ascertain.types import Action, Progress
 
@@ -95,7 +96,7 @@ def _begin(
         recorder.meet(plant, spec.model)
         return []
     first, *rest = recorder.records
-    if first != commitment:
+    if differing_keys(first, commitment):
         raise FileError(f"{where}: the journal belongs to another conformance run; resume it with the same options")
     if rest and rest[0].get("record") == "plant":  # not in a journal from before plants were named
         rest = rest[1:]

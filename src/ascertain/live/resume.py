@@ -22,7 +22,7 @@ from ascertain.observer.banks import MakeBank
 from ascertain.observer.controlled import ControllerSettings, start_controlled
 from ascertain.observer.kinds import AnyObserver
 from ascertain.observer.probing import PROBING
-from ascertain.observer.records import Cause, Record, commitment_record, verdict_record
+from ascertain.observer.records import Cause, Record, commitment_record, differing_keys, verdict_record
 from ascertain.observer.settings import ObserverSettings
 from ascertain.observer.staged import Act, start_observer
 from ascertain.policy.verdict import Abstained
@@ -197,16 +197,16 @@ def committed_misfit(records: Sequence[Record]) -> str | None:
 
 def _check_commitment(journal: Journal, first: Record, commitment: Mapping[str, Any]) -> None:
     """The first record is what would be committed to now."""
-    if first == commitment:
+    differ = differing_keys(first, commitment)
+    if not differ:
         return
-    if first.get("task_sha256") != commitment["task_sha256"]:
+    if "task_sha256" in differ:
         raise FileError(
             f"{journal.path}: the journal belongs to another problem; resume it with the one it was begun with"
         )
-    differ = sorted(key for key in {*first, *commitment} if first.get(key) != commitment.get(key))
     raise FileError(
         f"{journal.path}: the run was committed to something else ({', '.join(differ)}); resume it with the same "
-        "version, problem and options"
+        "problem and options"
     )
 
 

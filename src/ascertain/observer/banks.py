@@ -28,10 +28,12 @@ from ascertain.task.bank import Bank, EvenBank, uniform_bank
 from ascertain.task.canonical import canonical_bytes
 from ascertain.task.question import AbstractQuestion
 from ascertain.types import State
-from ascertain.version import __version__
 
 MakeBank: TypeAlias = Callable[[], Bank | EvenBank]
 """Compiles a bank when it is wanted."""
+RULES = "0.1.0"
+"""The first version of which the same description gives the same bank. What was begun with that or a later one is
+resumed; a version that gives other banks puts its own number here."""
 PARTS = "by number"
 """The name of the weights of shells that are computed one by one."""
 MAX_EVEN_BITS = 16
@@ -172,7 +174,7 @@ class OperationBank:
             "weighting": [PARTS, None]
             if self._in_parts
             else [self._weighting.name, None if nominal is None else str(nominal)],
-            "version": __version__,
+            "version": RULES,
             # What a calibration promises stands in the commitment, and with it in the certificate of the run.
             **({} if self.kept.coverage is None else {"promised_coverage": str(self.kept.coverage)}),
         }
@@ -196,7 +198,7 @@ class HypothesesBank:
 
     def bank_data(self) -> dict[str, Any]:
         """What determines the bank: the question that the observer's settings name."""
-        return {"kind": "hypotheses", "version": __version__}
+        return {"kind": "hypotheses", "version": RULES}
 
 
 @final
@@ -211,7 +213,7 @@ class EveryState:
 
     def bank_data(self) -> dict[str, Any]:
         """What determines the bank: the question that the observer's settings name."""
-        return {"kind": "hypotheses", "version": __version__}
+        return {"kind": "hypotheses", "version": RULES}
 
 
 def spread_evenly(question: AbstractQuestion) -> HypothesesBank | EveryState:

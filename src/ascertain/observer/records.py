@@ -50,8 +50,8 @@ def hash_records(records: Iterable[Mapping[str, Any]]) -> str:
 def commitment_record(settings: AnySettings, make_bank: Callable[[], Bank | EvenBank] | None = None) -> Record:
     """What is fixed before the first fresh reading; together they determine the bank, which need not exist yet.
 
-    A callable that compiles a bank says with `bank_data()` what determines it: the operation by its hash, the compiler
-    and its version, shells and weights.
+    A callable that compiles a bank says with `bank_data()` what determines it: the operation by its hash, the compiler,
+    shells and weights, and the version of the rules.
     """
     describe = getattr(make_bank, "bank_data", None)
     return {
@@ -63,6 +63,11 @@ def commitment_record(settings: AnySettings, make_bank: Callable[[], Bank | Even
         "bank": None if make_bank is None else {"kind": "other"} if describe is None else describe(),
         "made_by": f"ascertain {__version__}",
     }
+
+
+def differing_keys(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """In what two commitments differ, whichever version made them."""
+    return sorted(key for key in {*one, *other} - {"made_by"} if one.get(key) != other.get(key))
 
 
 def plant_record(identity: str | None, address: str, model: AbstractModel, time: str) -> Record:
