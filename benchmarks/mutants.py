@@ -73,10 +73,11 @@ SHARES = tuple(
         "test_what_is_refused_is_told_how_much_its_shares_and_potentials_prove",
         "test_a_potential_counts_where_a_step_begins_and_where_it_ends",
         "test_the_distance_of_a_rival_is_that_of_its_cheapest_word_though_a_dearer_one_is_met_first",
+        "test_joint_states_are_numbered_as_they_are_met_and_end_where_an_action_is_not_allowed",
         "test_shares_say_nothing_of_the_current_state",
         "test_what_is_spoilt_proves_nothing_false",
         "test_shares_prove_what_value_iteration_says_and_no_more_than_the_optimum",
-        "test_bounds_by_counting_and_packing_are_verified_and_never_above_the_optimum",
+        "test_bounds_by_shares_are_verified_and_never_above_the_optimum",
     )
 )
 LAWS = ("tests/test_noise_bound.py::test_the_checker_takes_no_claim_about_laws_where_they_are_a_bound",)

@@ -5,7 +5,7 @@
     Proved: let shares and potential fit the costs of all steps that the reference can make. Then every policy that settles the
     question costs some hypothesis at least (the sum of the distances of the rivals) + p(start) - (the largest p), where the
     reference is a hypothesis h ([shares_of_a_hypothesis]); with fixed readings one of the distances is left out of the sum
-    ([shares_of_readings]). Costs are multiples of a common unit, so bounds may be rounded up to one ([rounding]). A distance may
+    ([shares_of_readings], whatever the states of the reference are: one, or joint states). Costs are multiples of a common unit, so bounds may be rounded up to one ([rounding]). A distance may
     be replaced by anything less; that a checker computes it rightly is not part of this. For [block] see [Lower.v]. *)
 
 From Coq Require Import QArith Qround Qminmax List Lia Lqa PeanoNat.

@@ -19,12 +19,12 @@ from ascertain.problem.pose import pose
 from ascertain.quotients.quotient import take_quotient
 from ascertain.search.configuration import build_arena, is_pure
 from ascertain.search.exact import solve
-from ascertain.search.shares import bound_by_counting, bound_by_packing
+from ascertain.search.shares import bound_by_counting, bound_by_joint_states, bound_by_packing
 from ascertain.search.solution import SharesProof, Solved
 from ascertain.task.task import Task
 from ascertain_check import Verdict
 from tests.reference.optimum import optimum
-from tests.reference.scaling_tasks import counter, mutants
+from tests.reference.scaling_tasks import counter, locks, mutants
 from tests.reference.shares import proved_by_shares, random_claim
 from tests.reference.spoilers import poke
 from tests.strategies import machines, tasks
@@ -36,18 +36,22 @@ def judge(task: Task, claim: dict[str, Any]) -> Verdict:
 
 
 def claims_of(task: Task) -> list[dict[str, Any]]:
-    """What counting and packing prove of a task."""
+    """What counting, packing and joint states prove of a task."""
     quotient = take_quotient(task)
     arena = build_arena(quotient.reduced)
     if is_pure(arena.start):
         return []
-    found = [bound_by_counting(arena, 0), bound_by_packing(arena, 0, lambda: False)]
+    found = [
+        bound_by_counting(arena, 0),
+        bound_by_packing(arena, 0, lambda: False),
+        bound_by_joint_states(arena, 0, most=300),
+    ]
     return [shares_claim(shares.proof(arena, quotient)) for shares in found if shares is not None]
 
 
 @given(tasks(machines(min_states=3, max_states=7, max_readings=2), about="start", max_labels=6))
 @settings(max_examples=80, deadline=None)
-def test_bounds_by_counting_and_packing_are_verified_and_never_above_the_optimum(task: Task) -> None:
+def test_bounds_by_shares_are_verified_and_never_above_the_optimum(task: Task) -> None:
     best = optimum(task)
     for claim in claims_of(task):
         assert best is None or Fraction(claim["cost"]) <= best
@@ -140,11 +144,15 @@ def spoil(rng: Random, claim: dict[str, Any]) -> None:
         ({"rivals": [], "cost": "1"}, "REFUTED"),
         ({"rivals": [], "cost": "0"}, "VERIFIED"),
         ({"extra": 1}, "MALFORMED"),
+        ({"joint": [7]}, "MALFORMED"),
+        ({"joint": []}, "VERIFIED"),
+        ({"joint": [0]}, "REFUTED"),  # the shares are those of joint state 0 alone, and the others go without
+        ({"readings": None, "reference": 0, "joint": [0]}, "MALFORMED"),
     ],
 )
 def test_the_checker_says_what_is_wrong_with_shares(change: dict[str, Any], word: str) -> None:
     task = counter(7)
-    (claim,) = [claim for claim in claims_of(task) if "readings" in claim]
+    (claim,) = [claim for claim in claims_of(task) if "readings" in claim and "joint" not in claim]
     claim |= change
     if change.get("readings", 0) is None:
         del claim["readings"]
@@ -154,7 +162,7 @@ def test_the_checker_says_what_is_wrong_with_shares(change: dict[str, Any], word
 @pytest.mark.parametrize(("seed", "proved"), [(1, 4), (4, 6)])
 def test_what_is_refused_is_told_how_much_its_shares_and_potentials_prove(seed: int, proved: int) -> None:
     task = mutants(8, seed=seed, states=4, actions=2, readings=2)
-    (claim,) = [claim for claim in claims_of(task) if claim["potential"]]
+    (claim,) = [claim for claim in claims_of(task) if claim["potential"] and "reference" in claim]
     assert judge(task, claim).word == "VERIFIED"
     refused = judge(task, {**claim, "cost": str(proved + 1)})
     assert (refused.word, refused.reason) == ("REFUTED", f"the shares prove no more than {proved}")
@@ -162,7 +170,7 @@ def test_what_is_refused_is_told_how_much_its_shares_and_potentials_prove(seed: 
 
 def test_a_potential_counts_where_a_step_begins_and_where_it_ends() -> None:
     task = mutants(8, seed=1, states=4, actions=2, readings=2)
-    (claim,) = [claim for claim in claims_of(task) if claim["potential"]]
+    (claim,) = [claim for claim in claims_of(task) if claim["potential"] and "reference" in claim]
     start = claim["block"][int(task.state[claim["reference"]])]
     bare = {**claim, "cost": "0", "rivals": [], "labels": [], "states": []}
     falling = judge(task, {**bare, "potential": [[start, "100"]]})
@@ -193,7 +201,7 @@ def test_the_distance_of_a_rival_is_that_of_its_cheapest_word_though_a_dearer_on
 
 def test_shares_say_nothing_of_the_current_state() -> None:
     task = counter(5)
-    (claim,) = [claim for claim in claims_of(task) if "readings" in claim]
+    claim = next(claim for claim in claims_of(task) if "readings" in claim)
     now = Task(
         model=task.model,
         state=task.state,
@@ -203,6 +211,54 @@ def test_shares_say_nothing_of_the_current_state() -> None:
         state_label=task.label,
     )
     assert judge(now, claim).word == "REFUTED"
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_locks_are_bounded_by_their_joint_states(seed: int) -> None:
+    task = locks(6, seed=seed, digits=4, actions=3)
+    result = solve(task)
+    assert isinstance(result, Solved)
+    proved = {"joint" in claim: Fraction(claim["cost"]) for claim in claims_of(task)}
+    assert proved[False] < proved[True] <= result.cost <= proved[True] + 1
+
+
+def test_of_locks_one_of_which_never_opens_all_others_must_open() -> None:
+    """The digits 0 1 open x, 2 0 open y; z starts over whatever is dialled."""
+    arrows = [
+        ("x", "0", "-", "x1"), ("x", "1", "-", "x"), ("x", "2", "-", "x"),
+        ("x1", "0", "-", "x"), ("x1", "1", "open", "x"), ("x1", "2", "-", "x"),
+        ("y", "0", "-", "y"), ("y", "1", "-", "y"), ("y", "2", "-", "y1"),
+        ("y1", "0", "open", "y"), ("y1", "1", "-", "y"), ("y1", "2", "-", "y"),
+        ("z", "0", "-", "z"), ("z", "1", "-", "z"), ("z", "2", "-", "z"),
+    ]  # fmt: skip
+    task = pose(machine_from_transitions(arrows), hypotheses=["x", "y", "z"])
+    (claim,) = [claim for claim in claims_of(task) if "joint" in claim]
+    assert Fraction(claim["cost"]) == optimum(task) == 3
+    assert claim["rivals"] == [0, 1, 2]
+    assert judge(task, claim).word == "VERIFIED"
+    assert judge(task, {**claim, "rivals": [0, 1]}).word == "REFUTED"
+
+
+def test_joint_states_are_numbered_as_they_are_met_and_end_where_an_action_is_not_allowed() -> None:
+    """Actions a and b lead x, y (0) to x1, y1 (1) and x alone (2); from 1 to 1 and y alone (3).
+
+    From 2 they lead to x1 alone (4) and 2, from 3 to y1 alone (5) and nowhere (6), from 4 to 4, 6, from 5 to 5, 3.
+    """
+    arrows = [
+        ("x", "a", "0", "x1"), ("x", "b", "0", "x"), ("x1", "a", "1", "x1"),
+        ("y", "a", "0", "y1"), ("y1", "a", "0", "y1"), ("y1", "b", "0", "y"),
+    ]  # fmt: skip
+    task = pose(machine_from_transitions(arrows), hypotheses=["x", "y"], cost={"a": 2, "b": 3})
+    claim = {"claim": "shares", "readings": [0, 0], "joint": [0, 1], "rivals": [], "labels": [], "states": []}
+    lowest = (10, 8, 7, 5, 5, 3, 2)
+
+    def with_potential(*values: int) -> Verdict:
+        return judge(task, {**claim, "cost": "0", "potential": [[r, str(p)] for r, p in enumerate(values)]})
+
+    assert with_potential(*lowest).word == "VERIFIED"
+    for r in range(1, 7):
+        assert "exceed its cost" in with_potential(*lowest[:r], lowest[r] - 1, *lowest[r + 1 :]).reason
+    assert with_potential(*lowest, 0).word == "MALFORMED"
 
 
 def test_a_counter_is_settled_by_counting() -> None:

@@ -5,6 +5,7 @@ Each is a task and a certificate whose sizes grow about linearly with the number
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
@@ -115,6 +116,20 @@ def shares(n: int) -> Files:
     task |= {"hypotheses": [[0, 0], [n, 1]]}
     parts: dict[str, Any] = {"labels": [], "states": [], "potential": [], "rivals": [1], "reference": 0}
     return files(task, {"claim": "shares", "cost": "0", **parts})
+
+
+def joint_states(n: int) -> Files:
+    """Cycles whose lengths have nothing in common: together they come back after the product of these."""
+    successor: list[list[int]] = []
+    starts: list[int] = []
+    for length in (p for p in range(2, n) if all(p % q for q in range(2, math.isqrt(p) + 1))):
+        if len(successor) + length > n:
+            break
+        starts.append(len(successor))
+        successor += [[starts[-1] + (i + 1) % length] for i in range(length)]
+    task = machine(successor, [[0]] * len(successor)) | {"hypotheses": [[s, 0] for s in starts]}
+    parts: dict[str, Any] = {"labels": [], "states": [], "potential": [], "rivals": [], "readings": [0]}
+    return files(task, {"claim": "shares", "cost": "0", "joint": list(range(len(starts))), **parts})
 
 
 def prices(n: int) -> Files:
@@ -279,8 +294,8 @@ def bit_tests(n: int) -> Files:
 FAMILIES: dict[str, Callable[[int], Files]] = {
     f.__name__: f
     for f in (
-        pairs, programs, places, walks, splits, members, contradictions, shares, prices, openings, long_sums, samples,
-        suites, long_runs, wide_runs, doubted_runs, gates, powers, expressions, unsafe, hidden_laws,
+        pairs, programs, places, walks, splits, members, contradictions, shares, joint_states, prices, openings,
+        long_sums, samples, suites, long_runs, wide_runs, doubted_runs, gates, powers, expressions, unsafe, hidden_laws,
         words, bit_tests,
     )
 }  # fmt: skip

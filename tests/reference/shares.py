@@ -17,10 +17,11 @@ def proved_by_shares(task: Task, claim: dict[str, Any]) -> Fraction:
     """The bound that a claim without classes proves, if its shares fit what steps cost; rounded up as the claim may."""
     model, zero = task.model, Fraction(0)
     fixed = "readings" in claim
+    leads = joint_states(task, claim.get("joint", []))
 
     def move(r: int, a: int) -> tuple[int, int] | None:
         if fixed:
-            return claim["readings"][a], 0
+            return claim["readings"][a], leads[r, a]
         after = int(model.successor[r, a])
         return None if after < 0 else (int(model.behaviour[r, a]), after)
 
@@ -29,7 +30,7 @@ def proved_by_shares(task: Task, claim: dict[str, Any]) -> Fraction:
     potential = {r: Fraction(p) for r, p in claim["potential"]}
     start = 0 if fixed else int(task.state[claim["reference"]])
     reached = {start}
-    for _ in range(model.num_states):
+    for _ in range(max(model.num_states, len(leads))):
         reached |= {m[1] for r in reached for a in range(model.num_actions) if (m := move(r, a)) is not None}
     found: list[Fraction] = []
     for g in claim["rivals"]:
@@ -52,22 +53,47 @@ def proved_by_shares(task: Task, claim: dict[str, Any]) -> Fraction:
     return unit * ceil(total / unit)
 
 
+def joint_states(task: Task, joint: list[int]) -> dict[tuple[int, int], int]:
+    """Where an action leads the number of a joint state, from what words of actions lead to, shorter words first."""
+    model, number = task.model, dict[tuple[int, ...], int]()
+    leads: dict[tuple[int, int], int] = {}
+
+    def follow(word: tuple[int, ...]) -> tuple[int, ...]:
+        at = [int(task.state[g]) for g in joint]
+        for a in word:
+            at = [z if z < 0 else int(model.successor[z, a]) for z in at]
+        return tuple(at)
+
+    words: list[tuple[int, ...]] = [()]
+    number[follow(())] = 0
+    for word in words:
+        for a in range(model.num_actions):
+            longer = (*word, a)
+            if follow(longer) not in number:
+                number[follow(longer)] = len(number)
+                words.append(longer)
+            leads[number[follow(word)], a] = number[follow(longer)]
+    return leads
+
+
 def random_claim(rng: Random, task: Task) -> dict[str, Any]:
     """Random shares, scaled to fit what steps cost; the cost that is claimed is any."""
     model = task.model
-    fixed = rng.random() < 0.5
+    fixed = rng.random() < 0.6
     h = rng.randrange(task.num_hypotheses)
-    num_references = 1 if fixed else model.num_states
+    joint = rng.sample(range(task.num_hypotheses), min(task.num_hypotheses, rng.randint(0, 2))) if fixed else []
+    leads = joint_states(task, joint)
+    num_references = len(leads) // model.num_actions if fixed else model.num_states
     rivals: dict[int, int] = {}
     for g in rng.sample(range(task.num_hypotheses), task.num_hypotheses):
         if fixed or task.label[g] != task.label[h]:
             rivals.setdefault(int(task.label[g]), g)
-    potential = {r: Fraction(rng.randint(0, 2), 2) for r in range(num_references) if not fixed and rng.random() < 0.3}
+    potential = {r: Fraction(rng.randint(0, 2), 2) for r in range(num_references) if rng.random() < 0.3}
     labels: list[list[Any]] = []
     states: list[list[Any]] = []
     for r in range(num_references):
         for a in range(model.num_actions):
-            after = 0 if fixed else int(model.successor[r, a])
+            after = leads[r, a] if fixed else int(model.successor[r, a])
             if after < 0:
                 continue
             room = task.cost[a] - potential.get(r, Fraction(0)) + potential.get(after, Fraction(0))
@@ -79,6 +105,7 @@ def random_claim(rng: Random, task: Task) -> dict[str, Any]:
         "claim": "shares",
         "cost": "0",
         **({"readings": [rng.randrange(len(model.readings)) for _ in model.actions]} if fixed else {"reference": h}),
+        **({"joint": joint} if joint else {}),
         "rivals": list(rivals.values()),
         "labels": labels,
         "states": states,

@@ -30,7 +30,7 @@ from ascertain.search.graph import SearchGraph
 from ascertain.search.greedy import enter_policy, improve_plan, plan_greedily
 from ascertain.search.limits import default_memory_limit
 from ascertain.search.plan import read_policy
-from ascertain.search.shares import Shares, bound_by_counting, bound_by_packing
+from ascertain.search.shares import Shares, bound_by_counting, bound_by_joint_states, bound_by_packing
 from ascertain.search.solution import SearchStats, StopReason
 from ascertain.search.splitting import SplittingTree, grow_splitting_tree
 from ascertain.task.task import Task
@@ -245,6 +245,8 @@ class Search:
         self.packed = True
         if self.counts_start:
             self.raise_start(bound_by_packing(self.arena, self.lower, lambda: self.is_over))
+            if not self.is_over:
+                self.raise_start(bound_by_joint_states(self.arena, self.lower))
         self.take(find_first_policy(self.arena.task, WIDE, self.deadline))
         if self.is_planned and self.lower < self.upper:
             improve_plan(self.graph, self.tree, 4, self.deadline)

@@ -1,29 +1,28 @@
 """Lower bounds on a whole question about the start: what the steps of a reference cost, shared out among rivals.
 
-The theorem and its proof are in `ascertain_check/claims/shares.py`. Two references are tried.
+The theorem and its proof are in `ascertain_check/claims/shares.py`. Three references are tried.
 
 *Counting*: readings are fixed, for each action the one that most states give. An action takes away at most the e(a)
 labels whose states give another, so that D >= (labels - 1) times the least c(a) / e(a). States that can only be reached
 by another reading do not count.
 
 *Packing*: the reference is a hypothesis h. A *cut* of a rival g is a set of steps (state of h, action) of which every
-word that tells g from h does one. Let N be how often a policy does each step while h is true: N is a walk of h (what
-leaves a state has entered it, or it is the start), and of each cut it does at least one step. The least cost of such N
-is a linear program, whose dual is a potential and a weight for each cut: the shares. Of each rival some cuts are taken:
-all steps at which it can be told from h (the last ones), and each single step that is a cut by itself; such a step lies
-on every word, so that one shortest word is enough to find them.
+word that tells g from h does one, and the cheapest walk of h that covers all cuts is a bound (`search/cover.py`). Of
+each rival some cuts are taken: all steps at which it can be told from h (the last ones), and each single step that is a
+cut by itself; such a step lies on every word, so that one shortest word is enough to find them.
 
-Floats choose the shares; they are then made rationals, and scaled until they fit exactly.
+*Joint states*: readings are fixed as for counting, and the reference follows where all rivals are, whatever they read.
+The cut of a rival holds all steps at which it reads something else, and a walk covers all cuts but one. Machines that
+forget what was done to them, like locks that a wrong digit resets, have few joint states.
 """
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
 
@@ -32,13 +31,10 @@ from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.quotients.abstract import first_places
 from ascertain.quotients.quotient import Quotient
 from ascertain.search.configuration import Arena
+from ascertain.search.cover import Cut, Step, cover, round_up
 from ascertain.search.solution import SharesProof
 from ascertain.types import UNDEFINED, Action, LongArray, Reading, State
 
-Step: TypeAlias = tuple[State, Action]
-"""A state of the reference, and an action."""
-Cut: TypeAlias = frozenset[Step]
-"""Steps of which every word that tells a rival apart does one."""
 Graph: TypeAlias = list[list[tuple[Step, int]]]
 """For each pair of a rival and the reference what steps lead to: another pair, or APART."""
 APART = -1
@@ -52,11 +48,9 @@ MOST_RIVALS = 1_500
 SAMPLE = 16
 """Hypotheses that are tried as references, and rivals that each is measured against."""
 IMPORT_SECONDS = 0.5
-"""Importing the solver of linear programs takes about this long; with less time left there is no bound by packing."""
-SHORTEST = 0.01
-"""Seconds that a linear program may take at least, for its solver takes no less."""
-FINEST = 1_000
-"""Denominators of weights and potentials: programs of this kind mostly have halves and thirds in their solutions."""
+"""Importing the solver of linear programs takes about this long; with less time left none is solved."""
+MOST_JOINT = 20_000
+"""Joint states times actions: with more of them the program takes more than some seconds."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +60,7 @@ class Shares:
     bound: int
     reference: int | None
     readings: tuple[Reading, ...]
+    joint: tuple[int, ...]
     rivals: tuple[int, ...]
     by_label: tuple[tuple[State, Action, int, Fraction], ...]
     by_state: tuple[tuple[int, Action, State, Fraction], ...]
@@ -77,13 +72,14 @@ class Shares:
         of = arena.class_of
 
         def named(r: State) -> int:
-            return 0 if self.reference is None else int(of[r])
+            return r if self.reference is None else int(of[r])
 
         return SharesProof(
             bound=Fraction(self.bound) / arena.scale,
             block=quotient.block,
             reference=None if self.reference is None else int(first[self.reference]),
             readings=self.readings,
+            joint=tuple(int(first[g]) for g in self.joint),
             rivals=tuple(int(first[g]) for g in self.rivals),
             by_label=tuple((named(r), a, k, share / arena.scale) for r, a, k, share in self.by_label),
             by_state=tuple((named(r), a, int(of[z]), share / arena.scale) for r, a, z, share in self.by_state),
@@ -93,8 +89,7 @@ class Shares:
 
 def bound_by_counting(arena: Arena, above: int) -> Shares | None:
     """The bound by counting, if it is more than `above`; the arena is about the start."""
-    tables, cost = arena.tables, arena.tables.cost
-    reading = [_most_common(tables.reading[:, a][tables.successor[:, a] != UNDEFINED]) for a in range(len(cost))]
+    tables, cost, reading = arena.tables, arena.tables.cost, _usual_readings(arena)
     reached = _follow(arena, reading)
     others = [
         reached[(tables.successor[reached, a] != UNDEFINED) & (tables.reading[reached, a] != reading[a])]
@@ -105,15 +100,18 @@ def bound_by_counting(arena: Arena, above: int) -> Shares | None:
     if not rates or len(rivals) < 2:
         return None  # nothing tells anything apart along these readings, or nothing need be told
     share = min(rates)
-    bound = _round_up(arena, share * (len(rivals) - 1))
+    bound = round_up(arena, share * (len(rivals) - 1))
     if bound <= above:
         return None
     by_state = tuple((0, a, int(z), share) for a, found in enumerate(others) for z in found)
-    return Shares(bound, None, tuple(reading), rivals, (), by_state, ())
+    return Shares(bound, None, tuple(reading), (), rivals, (), by_state, ())
 
 
-def _most_common(readings: np.ndarray) -> Reading:
-    return int(np.bincount(readings).argmax()) if len(readings) else 0
+def _usual_readings(arena: Arena) -> list[Reading]:
+    """For each action the reading that most states give."""
+    readings, defined = arena.tables.reading, arena.tables.successor != UNDEFINED
+    columns = [readings[defined[:, a], a] for a in range(arena.num_actions)]
+    return [int(np.bincount(column).argmax()) if len(column) else 0 for column in columns]
 
 
 def _follow(arena: Arena, reading: Sequence[Reading]) -> LongArray:
@@ -135,8 +133,7 @@ def _one_of_each_label(arena: Arena) -> tuple[int, ...]:
 
 def bound_by_packing(arena: Arena, above: int, is_over: Callable[[], bool]) -> Shares | None:
     """The bound by packing, if it is more than `above`; None too where time is over. The arena is about the start."""
-    left = seconds_left()
-    if left is not None and left < IMPORT_SECONDS and "scipy.optimize" not in sys.modules:
+    if not _can_solve():
         return None
     best: Shares | None = None
     for reference in _choose_references(arena):
@@ -146,6 +143,59 @@ def bound_by_packing(arena: Arena, above: int, is_over: Callable[[], bool]) -> S
         if found is not None and found.bound > max(above, best.bound if best else 0):
             best = found
     return best
+
+
+def _can_solve() -> bool:
+    """Whether there is time for a linear program."""
+    left = seconds_left()
+    return left is None or left >= IMPORT_SECONDS or "scipy.optimize" in sys.modules
+
+
+def bound_by_joint_states(arena: Arena, above: int, most: int = MOST_JOINT) -> Shares | None:
+    """The bound from joint states, if it is more than `above`, and these are not too many; about the start."""
+    reading, rivals = _usual_readings(arena), _one_of_each_label(arena)
+    places = _places(arena)
+    listed = _list_joint_states(arena, [places[g] for g in rivals], most) if _can_solve() else None
+    if listed is None:
+        return None
+    states, leads = listed
+    tables, cuts, never = arena.tables, dict[Cut, int](), list[int]()
+    for g, at in zip(rivals, states.T, strict=True):
+        is_other = (at != UNDEFINED)[:, None] & (tables.successor[at] != UNDEFINED) & (tables.reading[at] != reading)
+        cut = frozenset((int(r), int(a)) for r, a in np.argwhere(is_other))
+        if cut:
+            cuts.setdefault(cut, g)
+        else:
+            never.append(g)
+    # A rival that never reads anything else is the one that is left.
+    found = cover(arena, leads, 0, cuts, all_but_one=not never) if cuts else None
+    if found is None or found.bound <= above:
+        return None
+    told = (*found.rivals, *never[:1])
+    return Shares(found.bound, None, tuple(reading), rivals, told, found.by_label, (), found.potential)
+
+
+def _list_joint_states(arena: Arena, start: list[State], most: int) -> tuple[LongArray, dict[int, list[int]]] | None:
+    """The tuples of states that can be reached, and where actions lead from each; None if they are too many.
+
+    Numbered breadth first, actions in order, as the checker does; UNDEFINED once a state does not allow an action.
+    """
+    nowhere = np.full(arena.num_actions, UNDEFINED)
+    successor = np.vstack([arena.tables.successor, nowhere])  # its last row is that of UNDEFINED
+    found = [np.array(start)]
+    number, leads = {found[0].tobytes(): 0}, dict[int, list[int]]()
+    for r, states in enumerate(found):
+        after = successor[states].T
+        if (len(found) + len(after)) * arena.num_actions > most:
+            return None
+        leads[r] = []
+        for there in after:
+            key = there.tobytes()
+            if key not in number:
+                number[key] = len(found)
+                found.append(there)
+            leads[r].append(number[key])
+    return np.array(found), leads
 
 
 def _choose_references(arena: Arena) -> list[int]:
@@ -184,7 +234,10 @@ class _Packing:
             if self.left <= 0 or self.is_over():
                 break
             self.cut(g)
-        return self.solve() if self.cuts and not self.is_over() else None
+        if not self.cuts or self.is_over():
+            return None
+        found = cover(self.arena, self.arena.rows[0], self.start, self.cuts)
+        return found and Shares(found.bound, self.reference, (), (), found.rivals, found.by_label, (), found.potential)
 
     def cut(self, g: int) -> None:
         """Add the cuts of a rival."""
@@ -221,73 +274,6 @@ class _Packing:
         self.left -= len(graph) * self.arena.num_actions
         return graph if ends else None
 
-    def solve(self) -> Shares | None:
-        """The linear program over the cuts, and its dual as shares."""
-        from scipy.optimize import linprog  # pyright: ignore[reportUnknownVariableType]
-        from scipy.sparse import csr_array
-
-        successor, cost = self.arena.rows[0], self.arena.tables.cost.tolist()
-        reached = self.reach()
-        place = {r: i for i, r in enumerate(reached)}
-        steps = [(r, a) for r in reached for a, after in enumerate(successor[r]) if after != UNDEFINED]
-        column = {step: i for i, step in enumerate(steps)}
-        entries: list[tuple[int, int, int]] = []
-        for (r, a), i in column.items():
-            entries += [(place[r], i, 1), (place[successor[r][a]], i, -1)]
-        entries += [(len(place) + k, column[step], -1) for k, cut in enumerate(self.cuts) for step in cut]
-        rows, columns, values = zip(*entries, strict=True)
-        matrix = csr_array((values, (rows, columns)), shape=(len(place) + len(self.cuts), len(steps)), dtype=float)
-        limit = np.concatenate((np.zeros(len(place)), -np.ones(len(self.cuts))))
-        limit[place[self.start]] = 1
-        price, left = [cost[a] for _, a in steps], seconds_left()
-        most = {} if left is None else {"time_limit": max(left, SHORTEST)}
-        found = cast("Any", linprog(price, A_ub=matrix, b_ub=limit, method="highs", options=most))
-        if found.status != 0:
-            return None
-        dual = [Fraction(max(0.0, -float(x))).limit_denominator(FINEST) for x in found.ineqlin.marginals]
-        # What the dual subtracts at a state, the potential adds elsewhere.
-        most = max(dual[: len(place)])
-        potential = {r: most - dual[i] for r, i in place.items()}
-        weight = dict(zip(self.cuts, dual[len(place) :], strict=True))
-        return self.fit(steps, weight, potential)
-
-    def reach(self) -> list[State]:
-        successor, found = self.arena.rows[0], [self.start]
-        seen = set(found)
-        for r in found:
-            for after in successor[r]:
-                if after != UNDEFINED and after not in seen:
-                    seen.add(after)
-                    found.append(after)
-        return found
-
-    def fit(self, steps: list[Step], weight: dict[Cut, Fraction], potential: dict[State, Fraction]) -> Shares | None:
-        """Scale weights and potential until they fit what steps cost, exactly, and say what they prove."""
-        zero, successor = Fraction(0), self.arena.rows[0]
-        sums: dict[Step, Fraction] = {}
-        share: dict[tuple[State, Action, int], Fraction] = {}
-        for cut, w in weight.items():
-            for r, a in cut if w else ():
-                label = self.label[self.cuts[cut]]
-                sums[r, a] = sums.get((r, a), zero) + w
-                share[r, a, label] = share.get((r, a, label), zero) + w
-        over = max(
-            (sums.get((r, a), zero) + potential[r] - potential[successor[r][a]]) / self.arena.cost(a) for r, a in steps
-        )
-        if over <= 0:
-            return None
-        scale = 1 / max(Fraction(1), over)
-        total = sum(weight.values(), zero) + potential[self.start] - max(potential.values())
-        return Shares(
-            bound=_round_up(self.arena, scale * total),
-            reference=self.reference,
-            readings=(),
-            rivals=tuple(dict.fromkeys(self.cuts[cut] for cut, w in weight.items() if w)),
-            by_label=tuple((*key, scale * w) for key, w in share.items()),
-            by_state=(),
-            potential=tuple((r, scale * p) for r, p in potential.items() if p),
-        )
-
 
 def _shortest(graph: Graph) -> list[Step]:
     """The steps of a word that tells a rival apart with as few actions as possible; there is one."""
@@ -320,9 +306,3 @@ def _is_apart(graph: Graph, without: Step) -> bool:
             seen.add(after)
             stack.append(after)
     return False
-
-
-def _round_up(arena: Arena, bound: Fraction) -> int:
-    """To a multiple of the greatest common divisor of all costs: what a policy costs is one."""
-    unit = int(np.gcd.reduce(arena.tables.cost))
-    return unit * max(0, math.ceil(bound / unit))

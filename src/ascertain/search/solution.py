@@ -125,6 +125,8 @@ class SharesProof(Shown):
     """A hypothesis of the original task; None where readings are fixed."""
     readings: tuple[Reading, ...]
     """The reading of each action, where they are fixed."""
+    joint: tuple[int, ...]
+    """Hypotheses of the original task whose joint states are those of the reference, where readings are fixed."""
     rivals: tuple[int, ...]
     """Hypotheses of the original task, of different labels."""
     by_label: tuple[tuple[int, Action, int, Fraction], ...]

@@ -2,7 +2,9 @@
 
 Throughout: r is a state of a *reference*, z a state of the plant, a an action, k a label, g a hypothesis. The reference
 says what is read: it is a hypothesis h of the task, which moves and reads as the plant does from there, or fixed
-readings, one for each action, with a single state 0. A *share* of the step (r, a) belongs to a label k or to a state z.
+readings, one for each action. With fixed readings r is 0 throughout, or the number of the *joint state* that some
+hypotheses have come to: the tuple of their states, whatever they read, with nothing in the place of one that has met an
+action which it does not allow. A *share* of the step (r, a) belongs to a label k or to a state z.
 With a *potential* p(r) >= 0 for every state of the reference, the shares must fit what the step costs:
 
     (sum of the shares of (r, a)) + p(r) - p(r') <= c(a)      for every r that the reference reaches and every a,
@@ -30,9 +32,12 @@ stays with its hypothesis: about the current state, where those that meet agree,
 *Rounding.* Costs of actions are multiples of their greatest common divisor u, so what a policy costs is one too, and
 the bound may be rounded up to a multiple of u.
 
+The proof asks nothing of the states of a reference but that each action leads each to one, so that any record of the
+actions done so far would serve as well as joint states.
+
 *Classes.* As in lower.py a claim may bring a stable partition; states are then classes. Counting is the case of fixed
 readings with equal shares for all states that read something else; packing is the case of a hypothesis h whose steps
-are shared out among labels.
+are shared out among labels, and so are those of joint states.
 """
 
 from __future__ import annotations
@@ -75,7 +80,7 @@ class Shares:
 
 @register("shares", about=("machine",))
 def check_shares(task: Task, claim: Object) -> str:
-    keys = "claim cost block? reference? readings? rivals labels states potential"
+    keys = "claim cost block? reference? readings? joint? rivals labels states potential"
     data = read_object(claim, keys, "the claim 'shares'")
     if task.current is not None:
         raise Refuted("the claim 'shares' is about questions about the start; this one is about the current state")
@@ -101,6 +106,8 @@ def read_reference(task: Task, quotient: Quotient, data: Object) -> tuple[Refere
     """The reference, and its label; None where it is fixed readings."""
     if ("reference" in data) == ("readings" in data):
         raise Malformed("the claim 'shares' has a reference or readings, and not both")
+    if "joint" in data and "reference" in data:
+        raise Malformed("the claim 'shares' has joint states only where it has readings")
     if "reference" in data:
         k, s = task.hypotheses[read_index(data["reference"], len(task.hypotheses), "the reference")]
 
@@ -111,7 +118,27 @@ def read_reference(task: Task, quotient: Quotient, data: Object) -> tuple[Refere
         return Reference(quotient.block[s], move, quotient.num_classes), k
     given = read_list(data["readings"], "readings", task.num_actions)
     readings = [read_index(y, task.num_readings, "a reading") for y in given]
-    return Reference(0, lambda _, a: (readings[a], 0), 1), None
+    joint = [read_index(g, len(task.hypotheses), "a hypothesis") for g in read_list(data.get("joint", []), "joint")]
+    leads = list_joint_states(quotient, tuple(quotient.block[task.hypotheses[g][1]] for g in joint))
+    return Reference(0, lambda r, a: (readings[a], leads[r][a]), len(leads)), None
+
+
+def list_joint_states(quotient: Quotient, start: tuple[int | None, ...]) -> list[list[int]]:
+    """Where actions lead from each tuple of states that can be reached; numbered breadth first, actions in order."""
+    number, found = {start: 0}, [start]
+    leads: list[list[int]] = []
+    num_actions = len(quotient.successor[0])
+    for states in found:
+        spend(num_actions * (2 * KEEP + len(start)))
+        row: list[int] = []
+        for a in range(num_actions):
+            after = tuple(None if z is None else quotient.successor[z][a] for z in states)
+            if after not in number:
+                number[after] = len(found)
+                found.append(after)
+            row.append(number[after])
+        leads.append(row)
+    return leads
 
 
 def read_shares(task: Task, quotient: Quotient, reference: Reference, data: Object) -> Shares:
@@ -148,6 +175,7 @@ def check_sums(task: Task, reference: Reference, shares: Shares, potential: dict
     reached, stack = {reference.start}, [reference.start]
     while stack:
         r = stack.pop()
+        spend(15 * task.num_actions)
         for a, cost in enumerate(task.cost):
             move = reference.step(r, a)
             if move is None:

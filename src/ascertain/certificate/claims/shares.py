@@ -10,7 +10,9 @@ from ascertain.task.canonical import fraction_text
 
 def shares_claim(proof: SharesProof) -> dict[str, Any]:
     """No policy costs less than the bound of the proof; its states are classes of `block`."""
-    reference = {"readings": list(proof.readings)} if proof.reference is None else {"reference": proof.reference}
+    reference: dict[str, Any] = {"reference": proof.reference}
+    if proof.reference is None:
+        reference = {"readings": list(proof.readings)} | ({"joint": list(proof.joint)} if proof.joint else {})
     return {
         "claim": "shares",
         "cost": fraction_text(proof.bound),
