@@ -44,7 +44,7 @@ def claims_of(task: Task) -> list[dict[str, Any]]:
     found = [
         bound_by_counting(arena, 0),
         bound_by_packing(arena, 0, lambda: False),
-        bound_by_joint_states(arena, 0, most=300),
+        bound_by_joint_states(arena, 0, lambda: False, most=300),
     ]
     return [shares_claim(shares.proof(arena, quotient)) for shares in found if shares is not None]
 

@@ -244,9 +244,8 @@ class Search:
             return
         self.packed = True
         if self.counts_start:
-            self.raise_start(bound_by_packing(self.arena, self.lower, lambda: self.is_over))
-            if not self.is_over:
-                self.raise_start(bound_by_joint_states(self.arena, self.lower))
+            for bound in (bound_by_packing, bound_by_joint_states):
+                self.raise_start(bound(self.arena, self.lower, lambda: self.is_over))
         self.take(find_first_policy(self.arena.task, WIDE, self.deadline))
         if self.is_planned and self.lower < self.upper:
             improve_plan(self.graph, self.tree, 4, self.deadline)

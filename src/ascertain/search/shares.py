@@ -33,7 +33,7 @@ from ascertain.quotients.quotient import Quotient
 from ascertain.search.configuration import Arena
 from ascertain.search.cover import Cut, Step, cover, round_up
 from ascertain.search.solution import SharesProof
-from ascertain.types import UNDEFINED, Action, LongArray, Reading, State
+from ascertain.types import UNDEFINED, Action, IntArray, LongArray, Reading, State
 
 Graph: TypeAlias = list[list[tuple[Step, int]]]
 """For each pair of a rival and the reference what steps lead to: another pair, or APART."""
@@ -49,8 +49,8 @@ SAMPLE = 16
 """Hypotheses that are tried as references, and rivals that each is measured against."""
 IMPORT_SECONDS = 0.5
 """Importing the solver of linear programs takes about this long; with less time left none is solved."""
-MOST_JOINT = 20_000
-"""Joint states times actions: with more of them the program takes more than some seconds."""
+MOST_JOINT, MOST_IN_CUTS = 20_000, 200_000
+"""Joint states times actions, and steps in all cuts together: with more the program takes more than some seconds."""
 
 
 @dataclass(frozen=True)
@@ -151,49 +151,56 @@ def _can_solve() -> bool:
     return left is None or left >= IMPORT_SECONDS or "scipy.optimize" in sys.modules
 
 
-def bound_by_joint_states(arena: Arena, above: int, most: int = MOST_JOINT) -> Shares | None:
-    """The bound from joint states, if it is more than `above`, and these are not too many; about the start."""
-    reading, rivals = _usual_readings(arena), _one_of_each_label(arena)
-    places = _places(arena)
-    listed = _list_joint_states(arena, [places[g] for g in rivals], most) if _can_solve() else None
+def bound_by_joint_states(
+    arena: Arena, above: int, is_over: Callable[[], bool], most: int = MOST_JOINT
+) -> Shares | None:
+    """The bound from joint states, if it is more than `above`, and these are not too many; None too where time is over.
+
+    The arena is about the start.
+    """
+    reading, rivals, places = _usual_readings(arena), _one_of_each_label(arena), _places(arena)
+    listed = _list_joint_states(arena, [places[g] for g in rivals], most, is_over) if _can_solve() else None
     if listed is None:
         return None
     states, leads = listed
-    tables, cuts, never = arena.tables, dict[Cut, int](), list[int]()
-    for g, at in zip(rivals, states.T, strict=True):
-        is_other = (at != UNDEFINED)[:, None] & (tables.successor[at] != UNDEFINED) & (tables.reading[at] != reading)
-        cut = frozenset((int(r), int(a)) for r, a in np.argwhere(is_other))
+    tables, at = arena.tables, np.maximum(states, 0)
+    is_other = (states != UNDEFINED)[..., None] & (tables.successor[at] != UNDEFINED) & (tables.reading[at] != reading)
+    if np.count_nonzero(is_other) > MOST_IN_CUTS:
+        return None
+    cuts, never = dict[Cut, int](), list[int]()
+    for i, g in enumerate(rivals):
+        cut = frozenset((int(r), int(a)) for r, a in np.argwhere(is_other[:, i]))
         if cut:
             cuts.setdefault(cut, g)
         else:
             never.append(g)
     # A rival that never reads anything else is the one that is left.
-    found = cover(arena, leads, 0, cuts, all_but_one=not never) if cuts else None
+    found = cover(arena, leads, 0, cuts, all_but_one=not never) if cuts and not is_over() else None
     if found is None or found.bound <= above:
         return None
     told = (*found.rivals, *never[:1])
     return Shares(found.bound, None, tuple(reading), rivals, told, found.by_label, (), found.potential)
 
 
-def _list_joint_states(arena: Arena, start: list[State], most: int) -> tuple[LongArray, dict[int, list[int]]] | None:
-    """The tuples of states that can be reached, and where actions lead from each; None if they are too many.
+def _list_joint_states(
+    arena: Arena, start: list[State], most: int, is_over: Callable[[], bool]
+) -> tuple[IntArray, dict[int, list[int]]] | None:
+    """The tuples of states that are reached, and where actions lead from each; None for too many, or if time is over.
 
     Numbered breadth first, actions in order, as the checker does; UNDEFINED once a state does not allow an action.
     """
-    nowhere = np.full(arena.num_actions, UNDEFINED)
-    successor = np.vstack([arena.tables.successor, nowhere])  # its last row is that of UNDEFINED
-    found = [np.array(start)]
+    successor = arena.tables.successor
+    found = [np.array(start, dtype=successor.dtype)]
     number, leads = {found[0].tobytes(): 0}, dict[int, list[int]]()
     for r, states in enumerate(found):
-        after = successor[states].T
-        if (len(found) + len(after)) * arena.num_actions > most:
+        if (len(found) + arena.num_actions) * arena.num_actions > most or is_over():
             return None
         leads[r] = []
-        for there in after:
-            key = there.tobytes()
+        for after in np.where(states == UNDEFINED, UNDEFINED, successor[states].T):
+            key = after.tobytes()
             if key not in number:
                 number[key] = len(found)
-                found.append(there)
+                found.append(after)
             leads[r].append(number[key])
     return np.array(found), leads
 
