@@ -469,6 +469,25 @@ def test_an_interrupt_while_modules_load_is_clean(tmp_path: Path, module: str) -
     assert (done.returncode, done.stderr) == (130, "ascertain: interrupted\n")
 
 
+@pytest.mark.parametrize(("presses", "whole"), [(1, True), (2, False)])
+def test_an_import_is_not_cut_off_by_an_interrupt_but_by_two(tmp_path: Path, presses: int, whole: bool) -> None:
+    # A module that is cut off in the middle stays broken, and what was found could not be written down.
+    (tmp_path / "late.py").write_text(f"import os, signal, time\n{'os.kill(os.getpid(), signal.SIGINT);' * presses}\n")
+    (tmp_path / "wait.py").write_text(
+        "import sys, time\n"
+        "from ascertain.interruption import whole_loading\n"
+        "try:\n"
+        "    with whole_loading():\n"
+        "        import late\n"
+        "        time.sleep(60)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('late' in sys.modules)\n"
+    )
+    command = [sys.executable, "wait.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=50, check=False)
+    assert (done.stdout, done.stderr) == (f"{whole}\n", "")
+
+
 def test_help_keeps_what_stands_in_brackets() -> None:
     assert "section [operation] names" in " ".join(run("bank", "--help").stdout.split())
 
