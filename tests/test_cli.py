@@ -370,6 +370,9 @@ def test_a_network_too_large_to_list_is_named(tmp_path: Path) -> None:
 
 def test_whoever_leaves_out_what_is_needed_is_told_what() -> None:
     assert "add --runs FILE" in complaint("calibrate", VALVE / "leak.toml")
+    dial = ROOT / "examples/sequences/dial.dot"
+    assert complaint("sequence", "uio", dial, "--out", "w.txt") == "ascertain: w.txt: the result is .json"
+    assert "none found" in run("sequence", "uio", dial, "--nodes", "1").stdout
     assert "is not a kind of sequence (adaptive-distinguishing, preset-" in complaint(
         "sequence", "uois", SERVERS / "elm.dot"
     )
