@@ -370,6 +370,9 @@ def test_a_network_too_large_to_list_is_named(tmp_path: Path) -> None:
 
 def test_whoever_leaves_out_what_is_needed_is_told_what() -> None:
     assert "add --runs FILE" in complaint("calibrate", VALVE / "leak.toml")
+    dial = ROOT / "examples/sequences/dial.dot"
+    assert complaint("sequence", "uio", dial, "--out", "w.txt") == "ascertain: w.txt: the result is .json"
+    assert "none found" in run("sequence", "uio", dial, "--nodes", "1").stdout
     assert "is not a kind of sequence (adaptive-distinguishing, preset-" in complaint(
         "sequence", "uois", SERVERS / "elm.dot"
     )
@@ -467,6 +470,25 @@ def test_an_interrupt_while_modules_load_is_clean(tmp_path: Path, module: str) -
     environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (130, "ascertain: interrupted\n")
+
+
+@pytest.mark.parametrize(("presses", "whole"), [(1, True), (2, False)])
+def test_an_import_is_not_cut_off_by_an_interrupt_but_by_two(tmp_path: Path, presses: int, whole: bool) -> None:
+    # A module that is cut off in the middle stays broken, and what was found could not be written down.
+    (tmp_path / "late.py").write_text(f"import os, signal, time\n{'os.kill(os.getpid(), signal.SIGINT);' * presses}\n")
+    (tmp_path / "wait.py").write_text(
+        "import sys, time\n"
+        "from ascertain.interruption import whole_loading\n"
+        "try:\n"
+        "    with whole_loading():\n"
+        "        import late\n"
+        "        time.sleep(60)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('late' in sys.modules)\n"
+    )
+    command = [sys.executable, "wait.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=50, check=False)
+    assert (done.stdout, done.stderr) == (f"{whole}\n", "")
 
 
 def test_help_keeps_what_stands_in_brackets() -> None:

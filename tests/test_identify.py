@@ -76,6 +76,8 @@ def test_the_verb_says_what_nothing_has_checked_and_what_is_wrong(tmp_path: Path
     assert facts["verdict"] == "none of these" and facts["conformance"]["method"]["sample"] == 50
     assert 'write "complete:K"' in complaint("fingerprint", *SERVERS, "--plant", FIR, "--conform", "all")
     assert "name it with --plant" in complaint("fingerprint", *SERVERS, "--conform", "complete:0")
+    assert "name it with --plant" in complaint("fingerprint", *SERVERS, "--identity", "fir")
+    assert "--resume needs --journal FILE" in complaint("fingerprint", *SERVERS, "--plant", FIR, "--resume")
     assert "ACTION=C" in complaint("fingerprint", *SERVERS, "--cost", "3")
     assert "an action that all machines know" in complaint("fingerprint", *SERVERS, "--actions", "HELO,PING")
     with pytest.raises(TaskError, match="what a reset costs"):

@@ -383,7 +383,7 @@ def test_a_cache_from_anyone_is_checked(tmp_path: Path) -> None:
         ({"resume": True}, "no such cache"),
         ({"plant": "simulated:1"}, "answers by a model, which is what is to be learned"),
         ({"plant": "manual:"}, "answers by a model"),
-        ({"time_limit": -1}, "deadline: -1 is not understood"),
+        ({"time_limit": -1}, r"time_limit \(--time\): -1 is not understood"),
         ({"identity": "another"}, "'another' was expected"),
     ],
 )
@@ -391,6 +391,12 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(options: dict[str, Any], s
     given = {"plant": simulated(birch()), "actions": ACTIONS, **options}
     with pytest.raises(AscertainError, match=sentence):
         learn(**given)
+
+
+def test_a_limit_that_is_refused_begins_no_cache(tmp_path: Path) -> None:
+    with pytest.raises(AscertainError, match="0 is not understood"):
+        learn(simulated(birch()), ACTIONS, time_limit=0, cache=tmp_path / "cache")
+    assert not list(tmp_path.iterdir())
 
 
 # --------------------------------------------------------------------------------------------------------- the verb

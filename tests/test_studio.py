@@ -179,11 +179,15 @@ def test_another_interface_is_warned_of(tmp_path: Path) -> None:
 def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "here").mkdir()
     (tmp_path / "other.toml").write_text(LAMP.read_text())
+    (tmp_path / "here" / "model.dot").write_text("digraph {}")
+    (tmp_path / "here" / "binary.toml").write_bytes(b"\xff\xfe\x00")
     monkeypatch.chdir(tmp_path / "here")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         for words, said in (
             ([str(tmp_path / "other.toml")], "is not in the folder that the page was started in"),
             (["nowhere.toml"], "there is no such file"),
+            (["model.dot"], "model.dot: a problem file (.toml) of at most a megabyte is needed"),
+            (["binary.toml"], "binary.toml: the file cannot be read as text"),
             (["--port", str(taken.getsockname()[1])], "the page cannot be served there"),
         ):
             done = call("studio", *words, code=2)

@@ -48,7 +48,7 @@ from typing import Any, TypeAlias, TypeVar, cast, final, overload
 import numpy as np
 
 from ascertain.errors import AscertainError
-from ascertain.interruption import begin_work, seconds_left
+from ascertain.interruption import begin_work, interrupt, is_interruptible, seconds_left
 
 F = TypeVar("F", bound=Callable[..., Any])
 Work: TypeAlias = (
@@ -282,24 +282,24 @@ def whole_kernels() -> Generator[None]:
 
     For work that, after Ctrl-C, goes on from what kernels have written.
     """
-    ours = TIERS.mode != "compiled" and threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    if not is_interruptible():
         yield
         return
-    signal.signal(signal.SIGINT, _interrupt)
+    before = signal.signal(signal.SIGINT, _interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, before)
 
 
-def _interrupt(_: int, frame: FrameType | None) -> None:
-    while frame is not None:
-        if frame.f_code is Kernel.interpret.__code__:
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    below = frame
+    while below is not None:
+        if below.f_code is Kernel.interpret.__code__:
             TIERS.interrupted = True
             return
-        frame = frame.f_back
-    raise KeyboardInterrupt
+        below = below.f_back
+    interrupt(number, frame)
 
 
 def compiling_seconds() -> float:

@@ -72,10 +72,12 @@ NO_DEADLINE = Deadline(math.inf)
 """A run that may take as long as it likes."""
 
 
-def as_deadline(deadline: float | Deadline | None) -> Deadline:
-    """So many seconds from now on, or none."""
+def as_deadline(deadline: float | Deadline | None, name: str = "deadline") -> Deadline:
+    """So many seconds from now on, or none; `name` is what a person calls them."""
     if deadline is None or isinstance(deadline, Deadline):
         return NO_DEADLINE if deadline is None else deadline
     if deadline == math.inf:
-        raise TaskError("deadline: inf is not understood; leave it out for a run without a deadline")
+        raise TaskError(f"{name}: inf is not understood; leave it out for a run without a deadline")
+    if not 0 < deadline <= MAX_DEADLINE:
+        raise TaskError(f"{name}: {deadline} is not understood; write seconds, more than 0 and at most {MAX_DEADLINE}")
     return Deadline(deadline)

@@ -18,7 +18,7 @@ from ascertain.pipeline import Tell, ignore
 from ascertain.pipeline.conform import Conformed
 from ascertain.pipeline.fingerprint import Machines, pose_machines
 from ascertain.pipeline.moments import Watch
-from ascertain.pipeline.observe import observe
+from ascertain.pipeline.observe import NO_JOURNAL, observe
 from ascertain.pipeline.observed import Observed
 from ascertain.policy.verdict import Verdict
 from ascertain.problem.hosts import Host
@@ -112,6 +112,8 @@ def identify(
     """
     if conform_by is not None and reset_cost is None:
         raise TaskError("conformance runs words from reset; say what a reset costs")
+    if resume and journal is None:
+        raise TaskError(NO_JOURNAL)
     given = isinstance(machines, Mapping | Sequence)
     task = pose_machines(machines, reset_cost, actions, cost) if given else machines
     observed = observe(

@@ -169,6 +169,7 @@ def learn(
         raise FileError(f"{out}: a learned model is written as .dot, where a comment says what is claimed of it")
     if resume and (cache is None or not Path(cache).exists()):
         raise FileError(f"{cache}: there is no such cache to resume; leave --resume out to begin one")
+    deadline = as_deadline(time_limit, "time_limit (--time)")
     with ExitStack() as stack:
         recorder = Notebook() if cache is None else stack.enter_context(Journal(cache))
         if recorder.records and not resume:
@@ -179,7 +180,6 @@ def learn(
         device = as_plant(plant)
         check_identity(device, identity)
         _begin(recorder, device, reset)
-        deadline = as_deadline(time_limit)
         stack.enter_context(deadline.limit())  # for suites that take long to plan
         answers = Answers(
             device,

@@ -60,6 +60,8 @@ MAX_OBSTRUCTED = 200
 
 NO_PLANT = "--plant PLANT is needed: only a dry run and a journal that has ended do without one"
 """Said before anything is done, or when the journal has been read."""
+NO_JOURNAL = "--resume needs --journal FILE, the journal to go on with"
+"""Said before anything is done."""
 
 
 def observe(
@@ -149,7 +151,7 @@ def observe(
     if plant is None and not (dry_run or resume):
         raise TaskError(NO_PLANT)
     if resume and journal is None:
-        raise TaskError("--resume needs --journal FILE, the journal to go on with")
+        raise TaskError(NO_JOURNAL)
     if resume and journal is not None and not Path(journal).exists():
         raise FileError(f"{journal}: there is no such journal to resume; leave --resume out to begin one")
     if journal is not None and not (resume or dry_run) and has_begun(journal):  # before a policy is looked for

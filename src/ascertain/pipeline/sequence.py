@@ -275,7 +275,8 @@ def _complete(kind: SequenceKind, task: Task) -> tuple[Task, Model]:
         s, a = (int(i) for i in np.argwhere(~model.defined)[0])
         raise TaskError(
             f"{kind}: action {model.actions[a]!r} is not allowed in state {model.states[s]!r}, and a complete machine "
-            'is needed; leave the action out with --actions, or write undefined = "self-loop" in a problem file'
+            "is needed; leave the action out (--actions, or [task] actions in a problem file), or write undefined = "
+            '"self-loop" in a problem file if it is the model that does not define it'
         )
     every = np.arange(model.num_states, dtype=np.int32)
     asked = replace(task, model=model, state=every, label=every, labels=model.states, state_label=None)

@@ -41,6 +41,7 @@ from ascertain.bounds.plant import bound_plant
 from ascertain.bounds.program import ProgramBound, bound_by_program
 from ascertain.drawing.shown import Shown
 from ascertain.errors import LimitError, TaskError
+from ascertain.interruption import whole_loading
 from ascertain.planning.composition import Split, compose, skeleton
 from ascertain.planning.factors import PricedChoice, Risk, choose_tests, find_factors
 from ascertain.planning.information_state import Slots, smallest_slots
@@ -215,6 +216,7 @@ class _Noisy:
         self.pairwise: PairwiseBound | None = None
         self.program: ProgramBound | None = None
 
+    @whole_loading()
     def run(self) -> TwoSidedBounds:
         stopped_by: Literal["time", "interrupt"] | None = None
         try:

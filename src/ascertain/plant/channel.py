@@ -60,7 +60,7 @@ class Channel:
             except BlockingIOError:
                 continue
             except OSError as reason:
-                raise HungUp(f"the plant has gone ({reason.strerror}) before it could be told") from None
+                raise HungUp(f"the plant has gone ({reason.strerror}), and nothing could be sent") from None
 
     def read(self, deadline: float) -> bytes:
         """The next line, without its newline."""

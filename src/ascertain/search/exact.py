@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from ascertain.errors import TaskError
-from ascertain.interruption import OutOfTime, limited, seconds_left
+from ascertain.interruption import OutOfTime, limited, seconds_left, whole_loading
 from ascertain.kernels._jit import compiling_seconds
 from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.policy.automaton import NOWHERE, Automaton
@@ -63,6 +63,7 @@ PATIENCE = 1.0
 """Seconds after Ctrl-C in which a first policy is looked for, where there is none yet."""
 
 
+@whole_loading()
 def solve(
     task: Task,
     *,

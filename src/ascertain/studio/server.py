@@ -57,8 +57,10 @@ def serve(
 
     here = Folder(folder or Path.cwd(), allow_exec)
     first = None if problem is None else here.name(here.find(os.path.abspath(problem)))
-    if problem is not None and not problem.is_file():
-        raise FileError(f"{problem}: there is no such file; a problem (.toml) is needed")
+    if first is not None:
+        if not here.find(first).is_file():
+            raise FileError(f"{problem}: there is no such file; a problem (.toml) is needed")
+        here.read_problem(first)  # refused before anything is served
     studio = Studio(here, first)
     bound = _bind(host, port)
     name, number = bound.getsockname()[:2]

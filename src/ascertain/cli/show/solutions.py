@@ -65,10 +65,12 @@ def print_outline(root: Outline) -> None:
         Console().print(Text.assemble(*((text, STYLES.get(kind, "")) for text, kind in line)), soft_wrap=True)
 
 
-def check_drawing(path: Path | None, suffixes: tuple[str, ...] = (".svg", ".html", ".dot", ".txt")) -> None:
-    """Refuse a drawing that cannot be made before any work is done."""
+def check_drawing(
+    path: Path | None, suffixes: tuple[str, ...] = (".svg", ".html", ".dot", ".txt"), what: str = "a drawing"
+) -> None:
+    """Refuse a drawing, or another output, that cannot be made before any work is done."""
     if path is not None and path.suffix not in suffixes:
-        raise FileError(f"{path}: a drawing is {', '.join(suffixes[:-1])}{' or ' * (len(suffixes) > 1)}{suffixes[-1]}")
+        raise FileError(f"{path}: {what} is {', '.join(suffixes[:-1])}{' or ' * (len(suffixes) > 1)}{suffixes[-1]}")
     if path is not None and not path.parent.is_dir():
         raise FileError(f"{path}: there is no directory {path.parent}")
 

@@ -96,7 +96,7 @@ def command(
     from ascertain.pipeline.fingerprint import explain_transcript, fingerprint
 
     check_drawing(draw)
-    check_drawing(decision_graph, (".dot",))
+    check_drawing(decision_graph, (".dot",), "a decision graph")
     files = certificate_files(certificate) if hosts is None else []
     refuse_overwriting([draw, decision_graph, *files], [*models, *([] if weights is None else [weights])])
     if weights is not None and (transcript or plant or hosts):
@@ -144,8 +144,8 @@ def command(
         end_fleet(identify_fleet, "fingerprint", as_json, (models, plant, hosts), run)
     if plant is not None:
         _identify(models, plant, {**run, "journal": journal, "certificate": certificate}, as_json)
-    if conform_by is not None or journal is not None or resume:
-        raise TaskError("--conform, --journal and --resume are for a run on a plant; name it with --plant")
+    if conform_by is not None or journal is not None or resume or identity is not None:
+        raise TaskError("--conform, --journal, --resume and --identity are for a run on a plant; name it with --plant")
     with bounds_closing_in() as progress:
         prove = "always" if certificate is not None else "when solved"
         found = fingerprint(models, **chosen, weights=weights, time_limit=time, progress=progress, prove=prove)

@@ -52,7 +52,7 @@ def command(
     splitting-tree: a cheapest separating word for every two states. incomplete: the most that one experiment can tell.
 
     Definitions, literature and what each one costs to find: docs/sequences.md. Exit code 0 found, 1 there is none
-    (proved), 3 when a limit was met first.
+    (proved), 3 when a limit was met before anything was found, 130 after Ctrl-C.
 
     Example:  ascertain sequence synchronizing dial.dot --cost turn=3
     """
@@ -66,7 +66,7 @@ def command(
     from ascertain.pipeline.sequence import find_sequence
 
     check_drawing(draw)
-    check_drawing(out, (".json",))
+    check_drawing(out, (".json",), "the result")
     if draw is not None and kind not in DRAWN:
         raise FileError(f"{draw}: only {', '.join(DRAWN)} are drawn; write the words of others with --out FILE.json")
     refuse_overwriting([draw, out, *certificate_files(certificate)], [model])
@@ -85,7 +85,7 @@ def command(
         save_drawing(draw, found.settled, f"{kind}: {model.stem}")
     elif draw is not None:
         found.draw(draw, f"{kind}: {model.stem}")
-    save_certificate(certificate, found, "there is nothing here that the checker could replay")
+    save_certificate(certificate, found, "there is nothing here that the checker could replay in seconds")
     if out is not None:
         found.write(out)
     print_json("sequence", found.facts()) if as_json else _print(found, model)
@@ -103,8 +103,9 @@ def _print(found: FoundSequence, model: Path) -> None:
         told = f"{len(found.incomplete.labels)} labels can be told apart (at most {found.incomplete.most}): "
         print_line(told + shorten(facts["incomplete"]["labels"]))
     if found.of is not None:
+        nothing = "none found" if found.stopped_by else "none"
         rows = [
-            (state, ", ".join(_spell(found.words[k]) for k in places) or "none") for state, places in found.of.items()
+            (state, ", ".join(_spell(found.words[k]) for k in places) or nothing) for state, places in found.of.items()
         ]
         print_table("words of each state", rows[:SHOWN], ("state", "words"))
     else:

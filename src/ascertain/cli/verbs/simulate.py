@@ -44,9 +44,9 @@ def command(
 ) -> None:
     """Walk a policy on simulated plants: what it asks, what it reads, what it answers, what that costs.
 
-    With --runs: the mean cost, how often it is wrong or abstains, and a histogram of costs. Exit code 1 when an answer
-    is wrong, 3 when the policy abstains somewhere; with --runs 0 in any case. Without a policy to walk 1 where no
-    experiment settles the question, 3 where none was found.
+    With --runs: the mean cost, how often it is wrong or abstains, and a histogram of costs; the exit code is then 0 in
+    any case. Else it is 1 when an answer is wrong, 3 when the policy abstains somewhere. Without a policy to walk it is
+    1 where no experiment settles the question, 3 where none was found.
 
     Example:  ascertain simulate problem.toml --runs 10000
     """
