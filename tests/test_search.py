@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +22,7 @@ from ascertain.certificate.claims.lower import lower_claim
 from ascertain.certificate.claims.shares import shares_claim
 from ascertain.certificate.write import certificate_data
 from ascertain.errors import TaskError
+from ascertain.interruption import OutOfTime
 from ascertain.kernels.quotients.pairs import INFINITE
 from ascertain.kernels.search.bounds import NEVER, value_branch
 from ascertain.model import Machine
@@ -249,6 +251,27 @@ def test_a_long_search_uses_small_sets_and_still_proves_what_it_says() -> None:
     plain = solve(task, prove="never")
     assert isinstance(plain, Solved)
     assert check(task, result) == plain.cost
+
+
+def test_a_search_goes_on_without_work_that_would_take_longer_than_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a strict limit such work is not begun: a second table of small sets, say, whose kernel is not compiled."""
+    refused: list[str] = []
+
+    def refuse(name: str) -> Callable[..., None]:
+        def not_begun(*_: object, **__: object) -> None:
+            refused.append(name)
+            raise OutOfTime("the time limit of the search")
+
+        return not_begun
+
+    names = ("look_for_infinity", "pack", "strengthen", "improve_policy")
+    for name in names:
+        monkeypatch.setattr(Search, name, refuse(name))
+    monkeypatch.setattr("ascertain.search.deepening.SLICE", 200)
+    monkeypatch.setattr("ascertain.search.deepening.SHORT_SLICE", 200)
+    result = solve(hard_task(1, 20, 6), time_limit=600, prove="never")
+    assert isinstance(result, Solved) and result.cost == 10
+    assert set(refused) == set(names)
 
 
 @given(tasks(max_hypotheses=6, risk=True))

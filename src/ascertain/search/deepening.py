@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeAlias
 
 import numpy as np
@@ -161,11 +161,12 @@ class Search:
                 if self.is_over:
                     return "time"
                 continue
-            self.look_for_infinity(patiently=status == PAUSED)
-            self.pack()
+            due = [partial(self.look_for_infinity, patiently=status == PAUSED), self.pack]
             if status == PAUSED:
-                self.strengthen()
-                self.improve_policy()
+                due += [self.strengthen, self.improve_policy]
+            for work in due:
+                with suppress(OutOfTime):  # what would take longer than is left; the search goes on without it
+                    work()
             if self.is_over:
                 return "time"
             self.report(progress)
@@ -303,11 +304,11 @@ class Search:
         needed = graph.num_bytes + 4 * (len(tables.subsets.value) + count)
         if self.memory_limit is not None and needed > self.memory_limit:
             return
+        self.strengthened = graph.num_visits
         subsets = value_next_size(tables, self.deadline)
         if subsets is not None:
             self.arena.tables = tables._replace(subsets=subsets)
             bound_again(self.arena.tables, graph.data)
-        self.strengthened = graph.num_visits
 
     def improve_policy(self) -> None:
         """Try more words at each step of the policy at hand; again, with twice as many, each time the work doubles."""
