@@ -154,7 +154,7 @@ def test_questions_about_the_current_state_are_refused() -> None:
 
 def test_a_risk_that_settles_nothing_and_a_single_label_cost_nothing() -> None:
     question = mixing_question(4, TENTH)
-    assert bound_by_capacity(question, Fraction(1, 2), Fraction(0)) == 0
-    assert bound_by_one_reading(question, Fraction(1, 2), Fraction(0)) == 0
+    rash = replace(question, alpha=Fraction(1, 2), beta=Fraction(0))
+    assert bound_by_capacity(rash) == bound_by_one_reading(rash) == 0
     alone = replace(question, states=(3,), alpha=ALPHA, beta=BETA)
     assert bound_by_capacity(alone) == bound_by_one_reading(alone) == 0

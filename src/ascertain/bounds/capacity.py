@@ -47,7 +47,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ascertain.bounds.divergence import Interval, binary_entropy, log_interval, required_divergence, round_value
-from ascertain.bounds.information import check_risks
 from ascertain.errors import LimitError
 from ascertain.task.plant_task import BitsRule, PlantTask, StateRule
 
@@ -58,12 +57,9 @@ MOST_LISTED = 1 << 16
 """Of states that are listed, or that have labels by an expression, so many are asked for their label."""
 
 
-def bound_by_capacity(question: PlantTask, alpha: Fraction | None = None, beta: Fraction | None = None) -> Fraction:
-    """The best capacity bound on a question about the start of a Boolean plant, rounded down.
-
-    The risks are its own unless given.
-    """
-    alpha, beta = check_risks(question, alpha, beta)
+def bound_by_capacity(question: PlantTask) -> Fraction:
+    """The best capacity bound on a question about the start of a Boolean plant, at its risks; rounded down."""
+    alpha, beta = question.alpha, question.beta
     if question.about != "start":
         raise LimitError("the capacity bound is for questions about the start: states that merge may have one answer")
     least, flip = min(question.cost[a] for a in question.actions), question.model.flip
@@ -77,13 +73,13 @@ def bound_by_capacity(question: PlantTask, alpha: Fraction | None = None, beta: 
     return round_value(least * max(found))
 
 
-def bound_by_one_reading(question: PlantTask, alpha: Fraction | None = None, beta: Fraction | None = None) -> Fraction:
+def bound_by_one_reading(question: PlantTask) -> Fraction:
     """The pairwise bound with the KL that any reading of the plant can give, whichever states it is in; rounded down.
 
     See `information.py`: whatever the commands do, Gamma is at most C1 over the least cost. At 0 where readings are
     certain, or nothing is asked.
     """
-    alpha, beta = check_risks(question, alpha, beta)
+    alpha, beta = question.alpha, question.beta
     required = required_divergence(alpha, beta) if alpha and 2 * alpha + beta < 1 else None
     rate = binary_entropy(question.model.flip, 1 - question.model.flip)
     if required is None or rate is None or count_labels(question) < 2:

@@ -33,13 +33,9 @@ class PairBound:
     """None when the bound is infinite."""
 
 
-def bound_by_pairs(task: Task, *, distances: PairDistances | None = None) -> PairBound:
-    """The largest distance between two hypotheses of different labels, with the pair and its word.
-
-    `distances` are those of `measure_task(task)`, where they are known already.
-    """
-    if distances is None:
-        distances = measure_task(task, list_few_reachable(task, MOST_STATES, "the pair bound takes"))
+def bound_by_pairs(task: Task) -> PairBound:
+    """The largest distance between two hypotheses of different labels, with the pair and its word."""
+    distances = measure_task(task, list_few_reachable(task, MOST_STATES, "the pair bound takes"))
     element = np.searchsorted(distances.states, task.state).astype(np.int64)
     pair, worst = _hardest(element, task.label, distances)
     if pair is None:

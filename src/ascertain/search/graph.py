@@ -67,10 +67,6 @@ class SearchGraph:
     def upper(self, node: int) -> int:
         return int(self.data.upper[node])
 
-    def find_code(self, code: IntArray) -> int:
-        """The node of an encoded configuration, for worst costs, or -1."""
-        return find_node(self.data, self.mean, code, NO_WEIGHTS, len(code))[0]
-
     def find(self, configuration: Mapping[Member, int]) -> int:
         """The node of a configuration, its members with their weights, or -1."""
         code, weights = self.encode(configuration)
