@@ -12,6 +12,8 @@ from ascertain.errors import AscertainError
 
 Number: TypeAlias = Fraction | int | str
 """An exact number as people pass it; a text is read by `parse_rational`."""
+MAX_DENOMINATOR_BITS = 10_000
+"""Of a common denominator: exact sums over it still take microseconds."""
 
 _NUMBER = re.compile(
     r"(?P<sign>[+-]?)(?:(?P<p>\d{1,200})/(?P<q>\d{1,200})|(?P<whole>\d{1,200})(?:\.(?P<part>\d{0,200}))?"
@@ -50,12 +52,12 @@ def rational_field(value: object, where: str, error: type[AscertainError]) -> Fr
         raise error(f"{where}: {reason}") from None
 
 
-def have_small_denominator(values: Iterable[Fraction], bits: int = 10_000) -> bool:
-    """Whether the numbers can be added without their common denominator growing past so many bits."""
+def have_small_denominator(values: Iterable[Fraction]) -> bool:
+    """Whether the numbers can be added without their common denominator growing past MAX_DENOMINATOR_BITS."""
     common = 1
     for denominator in {value.denominator for value in values}:
         common = math.lcm(common, denominator)
-        if common.bit_length() > bits:
+        if common.bit_length() > MAX_DENOMINATOR_BITS:
             return False
     return True
 

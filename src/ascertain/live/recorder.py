@@ -98,12 +98,8 @@ class AbstractRecorder(ABC):
         """The action is about to be sent."""
         self.append({"record": "intent", "action": action})
 
-    def reading(self, action: Action, reading: Reading | None) -> None:
-        """The action ran, and this was read; None if nothing was."""
-        self.append({"record": "reading", "action": action, "reading": reading})
-
-    def outside(self, action: Action, reading: str) -> None:
-        """The action ran, and this was read, which the model does not have there."""
+    def reading(self, action: Action, reading: Reading | str | None) -> None:
+        """The action ran, and this was read: its text where the model does not have it there; None if nothing was."""
         self.append({"record": "reading", "action": action, "reading": reading})
 
     def doubt(self, action: Action) -> None:

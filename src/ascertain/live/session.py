@@ -129,7 +129,7 @@ class _Session:
                 self.recorder.reading(action, reading)
                 self.observer = self.observer.update(action, reading)
             case "outside":
-                self.recorder.outside(action, heard.text)
+                self.recorder.reading(action, heard.text)
                 self.observer = self.observer.outside(action, heard.text)
             case "doubt":
                 self.recorder.doubt(action)

@@ -23,18 +23,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias, cast, final
+from typing import Any, cast, final
 
 import numpy as np
 
 from ascertain.errors import LimitError
+from ascertain.planning.factors import Risk
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
 from ascertain.policy.automaton import NOWHERE, Automaton
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED, Action
 
-Risks: TypeAlias = tuple[Fraction, Fraction]
-"""Alpha and beta."""
 ABSTAIN = -1
 """The decision to abstain; answers are -2 - label, and actions what they are."""
 MARGINS = (0.0, 1e-5)
@@ -50,7 +49,7 @@ class ShortPolicy:
 
     policy: Automaton
     cost: Fraction
-    risk: Risks
+    risk: Risk
     """Probabilities of a wrong answer and of an abstention under the worst hypothesis."""
 
 

@@ -135,8 +135,7 @@ class _Planner:
     def rank(self, here: dict[Member, int], width: int) -> list[list[Action]]:
         """The best-looking words that split a configuration, at most so many."""
         tables, scratch = self.arena.tables, self.graph.scratch
-        code, k = self.arena.encode(here), len(here)
-        weight = np.array([here[label, s] for s, label in sorted((s, label) for label, s in here)], dtype=np.int64)
+        (code, weight), k = self.graph.encode(here), len(here)
         room = self.arena.num_actions + min(k * (k - 1) // 2, 2 * MOST_PAIRS)
         value, pair = np.empty(room, dtype=np.int64), np.zeros((room, 2), dtype=np.int32)
         count = rank_words(tables, code, weight, k, scratch, value, pair)

@@ -179,7 +179,7 @@ class InfinityProver:
             for y, after in sorted((self.arena.branches(row, a) or {}).items()):
                 part = self.part_of(after)
                 if part is not None:
-                    part = self.named(part)
+                    part = frozenset(self.arena.named(dict.fromkeys(part, 1)))
                     found.append((part not in self.moves, len(part), y, part))
             if found:
                 # Rows that exist already cost nothing, and small ones need few moves: proofs stay short that way.
@@ -199,13 +199,6 @@ class InfinityProver:
         part = frozenset(self.small.part_of(configuration, INFINITE))
         stuck = None if self.tree is None or 0 < len(part) < len(configuration) else self.tree.stuck_part(configuration)
         return stuck or part or None
-
-    def named(self, part: Configuration) -> Configuration:
-        """The part with its labels renamed in the order of its states; about the current state, labels are states'."""
-        if self.arena.about_current:
-            return part
-        rename: dict[int, int] = {}
-        return frozenset((rename.setdefault(label, len(rename)), s) for s, label in sorted((s, k) for k, s in part))
 
     def meeting(self, configuration: Configuration) -> Configuration | None:
         """Two labels in one state; None if there are none."""

@@ -49,7 +49,7 @@ class Fleet(AbstractOngoing):
 
 
 def begin_fleet(
-    studio: Studio, plant: str, hosts: str, *, parallel: int, certificates: bool, timeout: float, folder: str | None
+    studio: Studio, plant: str, hosts: str, *, parallel: int, certificates: bool, folder: str | None
 ) -> Fleet:
     """Begin a fleet of the problem as its file says it; with a folder, go on with the one whose journals it holds."""
     checked, named = studio.folder.check_fleet(plant, hosts)
@@ -68,7 +68,6 @@ def begin_fleet(
         "resume": resume,
         "parallel": parallel,
         "certificates": str(place / "certificates") if certificates else None,
-        "timeout": timeout,
     }
     fleet.job = studio.workers.begin(work, lambda event: _hear(studio, fleet, event))
     return fleet

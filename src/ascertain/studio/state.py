@@ -278,13 +278,12 @@ class Studio:
         *,
         parallel: int = 32,
         certificates: bool = False,
-        timeout: float = 10.0,
         folder: str | None = None,
     ) -> None:
         """Begin the run on many plants at once; with the folder of their journals, go on with those."""
         self._check_start()
-        words: dict[str, Any] = {"parallel": parallel, "certificates": certificates, "timeout": timeout}
-        self.fleet, self.live = begin_fleet(self, plant, hosts, **words, folder=folder), None
+        self.fleet = begin_fleet(self, plant, hosts, parallel=parallel, certificates=certificates, folder=folder)
+        self.live = None
         self.version["run"] += 1
 
     def stop_fleet(self) -> None:

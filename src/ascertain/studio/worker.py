@@ -230,7 +230,7 @@ def run(
         propose=propose,
         stopped=lambda: line.stopped,
         ask=ask,
-        watch=lambda moment: line.say("step", last=moment.last, faults=moment.faults, view=_view(moment)),
+        watch=lambda moment: line.say("step", last=moment.last, faults=moment.faults, view=_view(moment.view)),
         note=lambda said: line.say("note", said=said),
     )
     line.say("over", facts=observed.facts())  # and what can be written about it
@@ -249,7 +249,6 @@ def fleet(
     resume: bool,
     parallel: int,
     certificates: str | None,
-    timeout: float,
 ) -> dict[str, Any]:
     """A run on each of many plants; how they are is told now and then, those alone that have changed."""
     changed: dict[str, tuple[str, str, str]] = {}
@@ -288,7 +287,6 @@ def fleet(
             resume=resume,
             certificates=certificates,
             parallel=parallel,
-            timeout=timeout,
             note=lambda said: line.say("note", said=said),
             progress=progress,
             hear=hear,
@@ -300,13 +298,12 @@ def fleet(
     return {"counts": found.counts(), "seconds": found.seconds, "file": RESULTS}
 
 
-def _view(moment: Moment | Any) -> dict[str, Any]:
-    view = asdict(moment.view)
-    return {**view, **{key: value if math.isfinite(value) else None for key, value in _nats(view).items()}}
-
-
-def _nats(view: Mapping[str, Any]) -> dict[str, float]:
-    return {"evidence_nats": view["evidence_nats"], "threshold_nats": view["threshold_nats"]}
+def _view(view: Any) -> dict[str, Any]:
+    """What could be seen, as JSON can say it: nothing in place of what is infinite."""
+    shown = asdict(view)
+    for key in ("evidence_nats", "threshold_nats"):
+        shown[key] = shown[key] if math.isfinite(shown[key]) else None
+    return shown
 
 
 def retell(line: Line, journal: str, path: str | None) -> dict[str, Any]:
@@ -316,7 +313,7 @@ def retell(line: Line, journal: str, path: str | None) -> dict[str, Any]:
     return {
         **told.recorded.facts(),
         "without": told.without,
-        "views": [_view(Moment(None, view)) for view in told.views],
+        "views": list(map(_view, told.views)),
     }
 
 

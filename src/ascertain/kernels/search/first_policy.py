@@ -89,7 +89,7 @@ def plan_first(
         k = int(plan.open_begin[top + 1]) - begin
         node = int(plan.open_node[top])
         code = plan.members[begin : begin + k]
-        if impurity(tables, code, 0, k, scratch) == 0:
+        if impurity(tables, code, k, scratch) == 0:
             plan.label[node] = label_of(tables, int(code[0]))
             plan.used[OPEN] = top
             continue
@@ -114,17 +114,17 @@ def label_of(tables: SearchTables, c: int) -> int:
 
 
 @kernel
-def impurity(tables: SearchTables, code: IntArray, begin: int, end: int, scratch: Scratch) -> int:
-    """Ordered pairs of members with different labels among `code[begin : end]`."""
+def impurity(tables: SearchTables, code: IntArray, k: int, scratch: Scratch) -> int:
+    """Ordered pairs of members with different labels among `code[:k]`."""
     mask = (1 << tables.bits) - 1
     count = scratch.rename  # -1 between uses
-    total = (end - begin) * (end - begin)
-    for i in range(begin, end):
+    total = k * k
+    for i in range(k):
         label = int(code[i]) & mask
         count[label] += 1
         # The n-th member of a label adds n^2 - (n - 1)^2 to the sum of squares; the count is one less.
         total -= 2 * int(count[label]) + 1
-    for i in range(begin, end):
+    for i in range(k):
         count[int(code[i]) & mask] = -1
     return total
 
@@ -142,7 +142,7 @@ def choose_word(
     by_largest: bool,
 ) -> tuple[int, int]:
     """The word of the largest gain for its cost: a word that leaves the members together, and a last action; or -1."""
-    whole = impurity(tables, code, 0, k, scratch)
+    whole = impurity(tables, code, k, scratch)
     words.begin[0] = 0
     words.begin[1] = k
     words.spent[0] = 0

@@ -330,13 +330,13 @@ def collect_branches(tables: SearchTables, graph: ConfigurationGraph, scratch: S
             # An action that leads back to v or to where nothing settles can be on no cheapest policy.
             if u == v or graph.lower[u] >= INFINITE:
                 return -1
-            count = insert_child(graph, scratch.family, count, u, tables.mean)
+            count = insert_child(scratch.family, count, u, tables.mean)
         begin = end
     return count
 
 
 @kernel
-def insert_child(graph: ConfigurationGraph, family: IntArray, count: int, u: int, mean: bool) -> int:
+def insert_child(family: IntArray, count: int, u: int, mean: bool) -> int:
     """Insert u into the ascending family; a second branch to the same node matters only to a sum."""
     j = count
     while j > 0 and family[j - 1] > u:
