@@ -22,14 +22,8 @@ from typing import TypeAlias
 import numpy as np
 
 from ascertain.kernels.search.graph import DONE, FULL, PAUSED
-from ascertain.kernels.search.least_mean import (
-    PLACES,
-    MeanPlan,
-    list_place,
-    list_places,
-    settle_places,
-    settled_action,
-)
+from ascertain.kernels.search.least_mean import list_places, settle_places, settled_action
+from ascertain.kernels.search.mean_records import PLACES, MeanPlan, list_place
 from ascertain.policy.automaton import Automaton
 from ascertain.search.configuration import Member, is_pure
 from ascertain.search.graph import SearchGraph, grown

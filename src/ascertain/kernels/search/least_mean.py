@@ -1,12 +1,8 @@
 """The search for a least mean among policies of a bounded worst cost, depth first, in slices.
 
-What is searched, and why, is in `search/least_mean.py`. Throughout: v and u are nodes of a graph of weighted
-configurations of more than two members, e is an edge, t what may still be spent. The graph's `lower[v]` is the sum,
-over the members of v, of weight times the distance of the farthest partner: a lower bound on L(v, t) for every t.
-
-What is known of a node is a list of *records*, in the order in which they were found. A record is about the t from
-SPENDS to BUDGET: there L is VALUE, attained by an ACTION; or, with ABOVE in place of an action, L at BUDGET is at least
-VALUE; or, with LISTED, the policy at hand comes there with BUDGET.
+What is searched, and why, is in `search/least_mean.py`; what is written down, in `mean_records.py`. Throughout: v and u
+are nodes of a graph of weighted configurations of more than two members (`weighted.py`), e is an edge, t what may still
+be spent.
 
 A frame of the stack is a node, its t and a cutoff, and how far its edges have been gone through: the edge at hand, the
 branch of it at hand (UNTRIED before the first), what that edge costs so far, the best edge with what it costs and
@@ -15,280 +11,37 @@ spends, and the least that the others cost.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ascertain.kernels._jit import kernel
 from ascertain.kernels.quotients.pairs import INFINITE
-from ascertain.kernels.search.bounds import apart, pair_distance
-from ascertain.kernels.search.distances import NONE, exploring, look_up_pair
-from ascertain.kernels.search.graph import (
-    CHILDREN,
-    DONE,
-    EDGES,
-    FULL,
-    PAUSED,
-    ConfigurationGraph,
-    Scratch,
-    add_node,
-    branch,
-    find_node,
-    has_room,
-    rename_labels,
+from ascertain.kernels.search.distances import exploring
+from ascertain.kernels.search.graph import DONE, FULL, PAUSED, ConfigurationGraph, Scratch, find_node, has_room
+from ascertain.kernels.search.mean_records import (
+    ABOVE,
+    ACTION,
+    LEFT,
+    PLACES,
+    SPENDS,
+    VALUE,
+    WALKED,
+    MeanPlan,
+    add_record,
+    bound_above,
+    find_record,
+    has_records,
+    known_value,
+    list_place,
+    look_up,
 )
 from ascertain.kernels.search.tables import SearchTables
+from ascertain.kernels.search.weighted import expand_node
 from ascertain.types import IntArray, LongArray
 
 OUT_OF_WORK = -1
 """What is returned when the work that is allowed is used up, beside DONE, PAUSED and FULL."""
-NEXT, SPENDS, BUDGET, VALUE, ACTION = range(5)
-"""Columns of a record."""
-ABOVE, LISTED = -1, -2
-"""In place of an action."""
-LEFT, RECORDS, PLACES, WALKED = range(4)
-"""Places in `MeanPlan.used`: the work that is left, and how many records, places and places gone through there are."""
 NODE, REST, CUTOFF, EDGE, CHILD, SO_FAR, BEST, SPENT, CHOSEN, LEAST = range(10)
 """Columns of a frame."""
 UNTRIED = -1
 """In place of a branch."""
-
-
-class MeanPlan(NamedTuple):
-    """What this search writes beside the graph."""
-
-    least_worst: LongArray
-    """By node: no policy for it has a lower worst cost."""
-    first: IntArray
-    """By node: its first record, or -1."""
-    order: IntArray
-    """At the places of a node's edges these edges, the most promising first."""
-    bound: LongArray
-    """By edge: what the action and what is left cost at least, in weight times cost."""
-    dearest: LongArray
-    """By edge: the largest distance of those branches that are pairs."""
-    record: LongArray
-    place: LongArray
-    """Nodes with what may still be spent, where the policy at hand can be."""
-    used: LongArray
-
-
-@kernel
-def look_up(plan: MeanPlan, v: int, t: int) -> int:
-    """The record that settles v with t to spend, or -1."""
-    record = plan.record
-    r = int(plan.first[v])
-    while r >= 0 and not (record[r, ACTION] >= 0 and record[r, SPENDS] <= t <= record[r, BUDGET]):
-        r = int(record[r, NEXT])
-    return r
-
-
-@kernel
-def find_record(plan: MeanPlan, v: int, t: int, kind: int) -> int:
-    """The record of this kind, ABOVE or LISTED, at t; or -1."""
-    record = plan.record
-    r = int(plan.first[v])
-    while r >= 0 and not (record[r, ACTION] == kind and record[r, BUDGET] == t):
-        r = int(record[r, NEXT])
-    return r
-
-
-@kernel
-def add_record(plan: MeanPlan, v: int, spends: int, t: int, value: int, action: int) -> None:
-    """Put a record behind those of v; the caller has made sure that there is room."""
-    record = plan.record
-    new = int(plan.used[RECORDS])
-    plan.used[RECORDS] = new + 1
-    record[new, NEXT] = -1
-    record[new, SPENDS] = spends
-    record[new, BUDGET] = t
-    record[new, VALUE] = value
-    record[new, ACTION] = action
-    r = int(plan.first[v])
-    if r < 0:
-        plan.first[v] = new
-        return
-    while record[r, NEXT] >= 0:
-        r = int(record[r, NEXT])
-    record[r, NEXT] = new
-
-
-@kernel
-def weigh_members(tables: SearchTables, code: IntArray, weight: LongArray, k: int) -> tuple[int, int]:
-    """The sum of weights times the distance of the farthest partner, and the largest such distance."""
-    distance = tables.distance
-    dense = len(distance) > 0
-    bits = tables.bits
-    total = 0
-    worst = 0
-    for i in range(k):
-        far = 0
-        for j in range(k):
-            if j != i:
-                p = int(code[i])
-                q = int(code[j])
-                far = max(far, apart(distance, bits, p, q) if dense else pair_distance(tables, p, q))
-        if far >= INFINITE:
-            return INFINITE, INFINITE
-        worst = max(worst, far)
-        total += far * int(weight[i])
-    return total, worst
-
-
-@kernel
-def add_weighted(
-    tables: SearchTables,
-    worst: ConfigurationGraph,
-    graph: ConfigurationGraph,
-    plan: MeanPlan,
-    code: IntArray,
-    weight: LongArray,
-    place: int,
-    digest: int,
-) -> int:
-    """Add a node of more than two members; -1 where nothing settles it.
-
-    `worst` is the graph of a search for worst costs, which may know more of what it costs in the worst case.
-    """
-    k = len(weight)
-    plan.used[LEFT] -= k
-    total, least = weigh_members(tables, code, weight, k)
-    if least >= INFINITE:
-        return -1
-    known = find_node(worst, False, code, weight, k)[0]
-    if known >= 0:
-        least = max(least, int(worst.lower[known]))
-        if least >= INFINITE:
-            return -1
-    u = add_node(graph, True, code, weight, k, place, digest, total, INFINITE)
-    plan.least_worst[u] = least
-    plan.first[u] = -1
-    return u
-
-
-@kernel
-def expand_node(
-    tables: SearchTables,
-    worst: ConfigurationGraph,
-    graph: ConfigurationGraph,
-    plan: MeanPlan,
-    scratch: Scratch,
-    v: int,
-) -> bool:
-    """Make the edges of v, one for each action that may be of use, and sort them by their bounds.
-
-    Branches of two members cost what their distance says; of an edge only the larger ones are listed, the dearest
-    first. False when a pair is met whose distance is only bounded.
-    """
-    low = (1 << 31) - 1
-    bits = tables.bits
-    mask = (1 << bits) - 1
-    key = scratch.key
-    code = scratch.code
-    child = graph.child
-    begin = int(graph.first_member[v])
-    k = int(graph.first_member[v + 1]) - begin
-    members = graph.members[begin : begin + k]
-    weights = graph.weights[begin : begin + k]
-    first_edge = int(graph.used[EDGES])
-    graph.first_edge[v] = first_edge
-    graph.num_edges[v] = 0
-    plan.used[LEFT] -= k * len(tables.cost)
-    for a in range(len(tables.cost)):
-        size = branch(tables, members, weights, k, a, scratch)
-        if size < 0:
-            continue
-        bound = int(tables.cost[a]) * int(graph.total[v])
-        dearest = 0
-        first = int(graph.used[CHILDREN])
-        count = first
-        begin = 0
-        while begin < size:
-            end = begin + 1
-            y = int(key[begin]) >> 31
-            while end < size and (int(key[end]) >> 31) == y:
-                end += 1
-            if end - begin == 2:
-                p = int(key[begin]) & low
-                q = int(key[begin + 1]) & low
-                if p & mask != q & mask:
-                    apart, choice = look_up_pair(tables, p >> bits, q >> bits, len(tables.pairs.explored))
-                    if choice < NONE:
-                        graph.num_edges[v] = -1
-                        return False
-                    if apart >= INFINITE:
-                        break
-                    bound += apart * int(scratch.weight[begin] + scratch.weight[begin + 1])
-                    dearest = max(dearest, apart)
-            elif end - begin > 2 and rename_labels(tables, scratch, begin, end) > 1:
-                weight = scratch.weight[begin:end]
-                u, place, digest = find_node(graph, True, code, weight, end - begin)
-                if u < 0:
-                    u = add_weighted(tables, worst, graph, plan, code, weight, place, digest)
-                # Coming back to the same configuration with less to spend is of no use either.
-                if u < 0 or u == v:
-                    break
-                bound += int(graph.lower[u])
-                j = count
-                while j > first and comes_before(plan.least_worst, u, int(child[j - 1])):
-                    child[j] = child[j - 1]
-                    j -= 1
-                child[j] = u
-                count += 1
-            begin = end
-        if begin == size and not is_repeated(tables, graph, plan, v, a, bound, dearest, count):
-            e = int(graph.used[EDGES])
-            graph.edge_action[e] = a
-            graph.first_child[e] = first
-            graph.first_child[e + 1] = count
-            graph.used[EDGES] = e + 1
-            graph.used[CHILDREN] = count
-            graph.num_edges[v] += 1
-            plan.bound[e] = bound
-            plan.dearest[e] = dearest
-            j = e
-            while j > first_edge and plan.bound[plan.order[j - 1]] > bound:
-                plan.order[j] = plan.order[j - 1]
-                j -= 1
-            plan.order[j] = e
-    return True
-
-
-@kernel
-def is_repeated(
-    tables: SearchTables,
-    graph: ConfigurationGraph,
-    plan: MeanPlan,
-    v: int,
-    a: int,
-    bound: int,
-    dearest: int,
-    count: int,
-) -> bool:
-    """Whether v has an edge already that costs the same and leads to the same as the one whose branches end `child`."""
-    first = int(graph.used[CHILDREN])
-    begin = int(graph.first_edge[v])
-    for e in range(begin, begin + int(graph.num_edges[v])):
-        if plan.bound[e] != bound or plan.dearest[e] != dearest:
-            continue
-        other = int(graph.first_child[e])
-        if tables.cost[graph.edge_action[e]] == tables.cost[a] and graph.first_child[e + 1] - other == count - first:
-            i = 0
-            while first + i < count and graph.child[first + i] == graph.child[other + i]:
-                i += 1
-            if first + i == count:
-                return True
-    return False
-
-
-@kernel
-def comes_before(least_worst: LongArray, u: int, w: int) -> bool:
-    """Whether u is dearer, or else of a lower number."""
-    return bool(least_worst[u] > least_worst[w] or (least_worst[u] == least_worst[w] and u < w))
-
-
-@kernel
-def has_records(plan: MeanPlan, more: int) -> bool:
-    """Whether there is room for so many more records and places."""
-    return bool(plan.used[RECORDS] + more < len(plan.record) and plan.used[PLACES] + more < len(plan.place))
 
 
 @kernel(work=lambda tables, graph: 8 * graph.first_member[1] + exploring(tables), sliced=True, unfinished=PAUSED)
@@ -338,37 +91,6 @@ def find_planned(worst: ConfigurationGraph, graph: ConfigurationGraph, v: int) -
         if known >= 0 and graph.edge_action[e] == worst.plan[known]:
             return e
     return -1
-
-
-@kernel
-def list_place(plan: MeanPlan, v: int, t: int) -> None:
-    """Add a place to the list, unless it is there; the caller has made sure that there is room."""
-    if find_record(plan, v, t, LISTED) >= 0:
-        return
-    add_record(plan, v, t, t, 0, LISTED)
-    plan.place[plan.used[PLACES], 0] = v
-    plan.place[plan.used[PLACES], 1] = t
-    plan.used[PLACES] += 1
-
-
-@kernel
-def known_value(graph: ConfigurationGraph, plan: MeanPlan, v: int, t: int, cutoff: int) -> int:
-    """L of v at t, or a lower bound on it that is not below the cutoff; -1 where v has to be searched."""
-    if plan.least_worst[v] > t:
-        return INFINITE
-    r = look_up(plan, v, t)
-    if r >= 0:
-        return int(plan.record[r, VALUE])
-    lower = bound_above(graph, plan, v, t)
-    return lower if lower >= cutoff else -1
-
-
-@kernel
-def bound_above(graph: ConfigurationGraph, plan: MeanPlan, v: int, t: int) -> int:
-    """The best lower bound on L of v at t that is known."""
-    r = find_record(plan, v, t, ABOVE)
-    lower = int(graph.lower[v])
-    return lower if r < 0 else max(lower, int(plan.record[r, VALUE]))
 
 
 @kernel
