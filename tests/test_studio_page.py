@@ -223,7 +223,7 @@ def test_a_run_by_hand_outlives_a_reload_a_second_window_and_a_restart(tmp_path:
             await until(lambda: studio.live and studio.live.phase == "asking")
             assert reading in studio.live.proposal["readings"] or reading == "waited"
             studio.read(reading)
-        await until(lambda: studio.live.phase == "ended" and studio.live.job.is_over)
+        await until(lambda: studio.live.phase == "ended" and studio.live.job.task.done())
         assert studio.live.result["facts"]["verdict"] in ("certified", "abstained")
         assert studio.list_open() == []
 
@@ -257,7 +257,7 @@ def test_each_action_is_approved_once_a_pause_holds_and_a_simulation_says_so(tmp
         assert len(studio.live.steps) == 2
         await user.should_see("Paused. Nothing is sent until you press Go on.", retries=50)
         user.find(marker="unpause").click()
-        await until(lambda: studio.live.phase == "ended" and studio.live.job.is_over)
+        await until(lambda: studio.live.phase == "ended" and studio.live.job.task.done())
         facts = studio.live.result["facts"]
         assert (facts["verdict"], facts["right"], facts["certificate"]) == ("certified", True, "VERIFIED")
         await user.should_see("the answer is right (simulated)", retries=50)
@@ -328,7 +328,7 @@ def test_names_are_text_and_never_markup(tmp_path: Path) -> None:
         studio.solve()
         await until(lambda: studio.search.is_over)
         studio.start_run("simulated:1", each=False)
-        await until(lambda: studio.live.phase == "ended" and studio.live.job.is_over)
+        await until(lambda: studio.live.phase == "ended" and studio.live.job.task.done())
         await user.open("/")
         drawn = [element for element in user.client.elements.values() if isinstance(element, ui.html)]
         assert drawn and not any("<img" in element.content for element in drawn)

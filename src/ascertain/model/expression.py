@@ -40,7 +40,6 @@ _RESERVED = frozenset({*_CONSTANTS, *_TIGHTNESS})
 class Expression:
     """A parsed expression; `program` is it in postfix order."""
 
-    text: str
     program: tuple[Instruction, ...]
 
     def holds(self, state: int) -> bool:
@@ -75,15 +74,15 @@ def parse_expression(text: str, bits: Sequence[str], where: str = "expression") 
     """The expression over these bits; `where` begins every error message."""
     if len(text) > MAX_LENGTH:
         raise ModelError(f"{where}: it has {len(text)} characters; at most {MAX_LENGTH} are read")
-    return parse_tokens(text, _split(text, where), bits, where)
+    return parse_tokens(_split(text, where), bits, where)
 
 
 def parse_tokens(
-    text: str, tokens: Sequence[Token], bits: Sequence[str], where: str, spelling: Spelling | None = None
+    tokens: Sequence[Token], bits: Sequence[str], where: str, spelling: Spelling | None = None
 ) -> Expression:
     """The expression whose words have already been told apart."""
     parser = _Parser(bits, where, spelling or Spelling())
-    return Expression(text, tuple(parser.parse(tokens)))
+    return Expression(tuple(parser.parse(tokens)))
 
 
 def split_text(

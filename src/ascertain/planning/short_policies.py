@@ -60,9 +60,6 @@ class _History:
 
     state: tuple[int, ...]
     chance: tuple[Fraction, ...]
-    before: int
-    action: Action
-    """The action that led here from the history `before`."""
     after: dict[Action, dict[int, int]]
     """`after[a][y]`; empty where nothing is asked."""
 
@@ -96,7 +93,7 @@ class _Search:
         start: tuple[int, ...] = tuple(task.state.tolist())
         self.told = np.zeros((len(start), len(start)))
         """`told[h, g]`: the largest ratio of the probabilities of one history under h and under g."""
-        self.history = [_History(start, (Fraction(1),) * len(start), NOWHERE, NOWHERE, {})]
+        self.history = [_History(start, (Fraction(1),) * len(start), {})]
         self.frontier = [0]
 
     def lengthen(self) -> bool:
@@ -105,7 +102,7 @@ class _Search:
         for t in self.frontier:
             for a in self.list_useful(self.history[t]):
                 after = self.history[t].after.setdefault(a, {})
-                for y, longer in self.extend(t, a).items():
+                for y, longer in self.extend(self.history[t], a).items():
                     after[y] = len(self.history)
                     frontier.append(len(self.history))
                     self.history.append(longer)
@@ -159,9 +156,9 @@ class _Search:
                 useful.append(a)
         return useful
 
-    def extend(self, t: int, a: Action) -> dict[int, _History]:
+    def extend(self, history: _History, a: Action) -> dict[int, _History]:
         """The histories after action a, by reading."""
-        history, model = self.history[t], self.task.model
+        model = self.task.model
         alive = [p > 0 for p in history.chance]
         pairs = list(zip(history.state, alive, strict=True))
         state = tuple(int(model.successor[s, a]) if lives else s for s, lives in pairs)
@@ -171,8 +168,6 @@ class _Search:
             y: _History(
                 state,
                 tuple(p * law.get(y, Fraction(0)) for p, law in zip(history.chance, laws, strict=True)),
-                t,
-                a,
                 {},
             )
             for y in sorted({y for law in laws for y in law})

@@ -36,10 +36,6 @@ class Span:
     def __init__(self) -> None:
         self.rows: dict[int, Vector] = {}
 
-    @property
-    def dimension(self) -> int:
-        return len(self.rows)
-
     def add(self, vector: Sequence[int]) -> bool:
         """Add a vector; whether it was no combination of those before."""
         left = self.reduce(vector)

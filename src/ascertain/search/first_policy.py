@@ -159,7 +159,7 @@ def _begin(code: np.ndarray) -> FirstPolicy:
         open_node=np.zeros(room, dtype=np.int32),
         open_begin=np.zeros(room + 1, dtype=np.int64),
         members=np.zeros(2 * k + 2, dtype=np.int32),
-        used=np.array([1, 1, k], dtype=np.int64),
+        used=np.array([1, 1], dtype=np.int64),
     )
     plan.members[:k] = code
     plan.open_begin[1] = k

@@ -34,7 +34,7 @@ class Subsets:
             )
         self.successor = successors_within(task.model, self.states)
         self.behaviour = task.model.behaviour[self.states]
-        price, self.scale = task.integer_costs()
+        price, _ = task.integer_costs()
         self.cost: list[int] = price.tolist()
         self.is_total = not bool((self.successor == UNDEFINED).any())
         self.start = [int(e) for e in np.searchsorted(self.states, task.state)]

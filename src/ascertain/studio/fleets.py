@@ -24,10 +24,7 @@ INTERRUPTED = 130
 class Fleet(AbstractOngoing):
     """A fleet that goes on, or has ended."""
 
-    hosts: str
     folder: str
-    parallel: int
-    certificates: bool
     phase: str = "running"
     """running, stopping; ended, stopped, refused or broken."""
     rows: dict[str, tuple[str, str, str]] = field(default_factory=dict[str, tuple[str, str, str]])
@@ -57,7 +54,7 @@ def begin_fleet(
     begun: dict[str, Any] = {"plant": plant, "hosts": hosts, "parallel": parallel, "certificates": certificates}
     folder = folder or studio.note_run(".fleet", begun)
     assert studio.problem is not None
-    fleet = Fleet(problem=studio.problem, folder=folder, **begun)
+    fleet = Fleet(problem=studio.problem, plant=plant, folder=folder)
     place = studio.folder.find(folder)
     work = {
         "job": "fleet",

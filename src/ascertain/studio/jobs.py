@@ -113,10 +113,6 @@ class Job:
         """Whether a run has come to its end, and only files about it are still written."""
         self.task = asyncio.create_task(self._run())
 
-    @property
-    def is_over(self) -> bool:
-        return self.task.done()
-
     def tell(self, **words: Any) -> None:
         """Say something to it."""
         if self._process is None or self._process.stdin is None:

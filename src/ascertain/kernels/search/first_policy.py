@@ -25,8 +25,8 @@ LAST_BITS = (1 << 40) - 1
 
 DONE, PAUSED, FULL, STUCK = range(4)
 """Why `plan_first` returned: the policy is whole; the limit is reached; an array has no room; nothing splits a set."""
-NODES, OPEN, MEMBERS = range(3)
-"""Places in `FirstPolicy.used`: nodes written, configurations open, members of all of these."""
+NODES, OPEN = range(2)
+"""Places in `FirstPolicy.used`: nodes written, configurations open."""
 
 
 class FirstPolicy(NamedTuple):

@@ -48,9 +48,7 @@ def parse_bnet(text: str, where: str) -> BooleanNetwork:
         if len(names) > MAX_BITS:
             raise FileError(f"{where}:{line}: more than {MAX_BITS} variables; larger networks are not read")
     rules = tuple(
-        parse_tokens(factors[name][1], tokens[name], names, f"{where}:{factors[name][0]}", _SPELLING)
-        if name in tokens
-        else None
+        parse_tokens(tokens[name], names, f"{where}:{factors[name][0]}", _SPELLING) if name in tokens else None
         for name in names
     )
     inputs = tuple(v for v, rule in enumerate(rules) if rule is None or rule.program == (v,))
