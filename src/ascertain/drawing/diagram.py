@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ascertain.drawing import template
-from ascertain.drawing.printable import printable
+from ascertain.drawing.printable import printable, shorten
 
 MOST_STATES, MOST_ARROWS = 8, 24
 """More do not stand apart in a picture of this size."""
@@ -24,7 +24,7 @@ def draw_diagram(
     states: Sequence[str], arrows: Mapping[tuple[int, int], Sequence[str]], initial: Sequence[int], title: str
 ) -> str:
     """The diagram as a self-contained SVG; `arrows[s, t]` lists what leads from s to t."""
-    names = [_cut(name) for name in states]
+    names = [shorten(name, LONGEST) for name in states]
     box = 24 + 8 * max(map(len, names))
     wide = 7 * min(LONGEST, max((len(label) for labels in arrows.values() for label in labels), default=0))
     radius = 0.0 if len(states) == 1 else (box / 2 + wide / 2 + 60) / math.sin(math.pi / max(len(states), 3)) / 1.3
@@ -47,7 +47,7 @@ def _arrow(
 ) -> dict[str, Any]:
     """The path of an arrow, and where its labels go: bent to its right, or out of the circle where it is a loop."""
     (x, y), (u, v) = at[s], at[t]
-    shown = [_cut(label) for label in labels[:MOST_LABELS]]
+    shown = [shorten(label, LONGEST) for label in labels[:MOST_LABELS]]
     if len(labels) > MOST_LABELS:
         shown.append(f"and {len(labels) - MOST_LABELS} more")
     if s == t:
@@ -85,8 +85,3 @@ def _edge(centre: tuple[float, float], towards: tuple[float, float], box: float)
     dx, dy = towards[0] - centre[0], towards[1] - centre[1]
     part = 1 / max(abs(dx) / (box / 2 + 5), abs(dy) / (HEIGHT / 2 + 5), 1e-9)
     return centre[0] + dx * part, centre[1] + dy * part
-
-
-def _cut(text: str) -> str:
-    clean = printable(text)
-    return clean if len(clean) <= LONGEST else clean[: LONGEST - 1] + "…"

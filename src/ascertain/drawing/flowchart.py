@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ascertain.drawing.printable import printable
+from ascertain.drawing.printable import shorten
 
 MOST_STATES, MOST_ARROWS = 40, 160
 """More do not stand apart on a screen."""
@@ -46,6 +46,4 @@ def _list(labels: Sequence[str]) -> str:
 
 def _encode(name: str) -> str:
     """A name whose every character but letters and digits is written as its number: it cannot be read as markup."""
-    clean = printable(name)
-    cut = clean if len(clean) <= LONGEST else clean[: LONGEST - 1] + "…"
-    return "".join(c if c.isalnum() or c == " " else f"#{ord(c)};" for c in cut)
+    return "".join(c if c.isalnum() or c == " " else f"#{ord(c)};" for c in shorten(name, LONGEST))

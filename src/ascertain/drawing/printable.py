@@ -8,3 +8,9 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def shorten(text: str, most: int) -> str:
+    """The text as people may see it, cut where it has more characters."""
+    clean = printable(text)
+    return clean if len(clean) <= most else clean[: most - 1] + "…"

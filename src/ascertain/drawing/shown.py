@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from ascertain.drawing import template
-from ascertain.drawing.printable import printable
+from ascertain.drawing.printable import printable, shorten
 
 Listing: TypeAlias = tuple[tuple[str, ...], Sequence[Sequence[object]]]
 """Names of columns, and rows."""
@@ -42,9 +42,8 @@ class Shown:
         return None
 
     def __repr__(self) -> str:
-        facts = {name: say(fact) for name, fact in self.shown().items() if fact is not None}
-        cut = {name: text if len(text) <= LONGEST else text[: LONGEST - 1] + "…" for name, text in facts.items()}
-        return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in cut.items())})"
+        facts = [f"{name}={shorten(say(fact), LONGEST)}" for name, fact in self.shown().items() if fact is not None]
+        return f"{type(self).__name__}({', '.join(facts)})"
 
     def _repr_html_(self) -> str:
         return self.html()
