@@ -47,7 +47,6 @@ class Look:
 class Search:
     """An experiment that is looked for, or was."""
 
-    problem: str
     text: str
     out: Path
     job: Job | None = None
@@ -213,7 +212,7 @@ class Studio:
         if self.search is not None and not self.search.is_over:
             raise TaskError("a search goes on; stop it first")
         self.folder.check_text(self.problem, self.text)
-        search = self.search = Search(self.problem, self.text, self._make_room())
+        search = self.search = Search(self.text, self._make_room())
         work = {"job": "experiment", "path": str(self.folder.find(self.problem)), "text": self.text}
         search.job = self.workers.begin(
             {**work, "out": str(search.out), "around": around}, lambda event: self._hear_search(search, event)

@@ -15,6 +15,7 @@ from typing import final
 from xml.parsers import expat
 
 from ascertain.errors import FileError, did_you_mean
+from ascertain.model.abstract import find_repeated
 from ascertain.model.files import read_listed
 from ascertain.model.files.text import cut, fail, read_text
 from ascertain.model.tables import AbstractMachine
@@ -89,8 +90,7 @@ def read_alphabet(path: str | Path) -> Alphabet:
     if not listener.names:
         fail(where, "the alphabet has no input; an element for each was expected within the outermost one")
     if len(set(named)) < len(named):
-        twice = next(name for name in named if named.count(name) > 1)
-        fail(where, f"the input {cut(twice, 60)!r} is listed twice")
+        fail(where, f"the input {cut(find_repeated(named), 60)!r} is listed twice")
     return Alphabet(tuple(named), len(named) == len(listener.names))
 
 
