@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from ascertain.report.figures import draw_figure
 from ascertain.report.tables import Table, is_text, show, show_ratio
 from ascertain_check import check
+from ascertain_paper.report.figures import draw_figure
 from ascertain_paper.report.folder import prepare_folder, write_results
 from ascertain_paper.report.page import draw_page
 from ascertain_paper.report.plain import study_data

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascertain.report.figures import draw_figure
-from ascertain.report.labels import MARKER, Box, place_labels
 from ascertain.report.record import Figure, Series
 from ascertain.report.svg import COLOURS
+from ascertain_paper.report.figures import draw_figure
+from ascertain_paper.report.labels import MARKER, Box, place_labels
 
 POINTS = Figure(
     "points",

@@ -5,7 +5,7 @@ Whatever names a file brings, they stay text: everything is escaped, and no page
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,9 +46,9 @@ def make_environment(*packages: str, verdicts: Mapping[str, str] | None = None) 
     return environment
 
 
-def draw_twice(figure: Figure, scope: str) -> tuple[Figure, str, str]:
+def draw_twice(figure: Figure, scope: str, draw: Callable[..., str] = draw_figure) -> tuple[Figure, str, str]:
     """A figure with its drawings for wide and for narrow screens."""
-    return figure, draw_figure(figure, scope=scope), draw_figure(figure, NARROW, scope=f"{scope}-narrow")
+    return figure, draw(figure, scope=scope), draw(figure, NARROW, scope=f"{scope}-narrow")
 
 
 def draw_page(page: Page) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ascertain.errors import FileError
-from ascertain.report.figures import draw_figure
 from ascertain.writing import write_whole
+from ascertain_paper.report.figures import draw_figure
 from ascertain_paper.report.page import draw_page
 from ascertain_paper.report.plain import study_data
 from ascertain_paper.report.tables import to_csv, to_latex, to_markdown

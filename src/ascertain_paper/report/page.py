@@ -10,6 +10,7 @@ from typing import Any
 
 from ascertain.report.page import draw_twice, make_environment
 from ascertain.version import __version__
+from ascertain_paper.report.figures import draw_figure
 from ascertain_paper.report.summary import summarise
 from ascertain_paper.study import Study
 
@@ -33,7 +34,8 @@ def draw_page(studies: Sequence[Study], title: str = "Certified active observabi
     """The page as HTML text."""
     environment = make_environment("ascertain_paper.report", verdicts=VERDICTS)
     sections: list[dict[str, Any]] = [
-        {"study": study, "figures": [draw_twice(figure, study.name) for figure in study.figures]} for study in studies
+        {"study": study, "figures": [draw_twice(figure, study.name, draw_figure) for figure in study.figures]}
+        for study in studies
     ]
     return environment.get_template("report.html").render(
         title=title,
