@@ -5,7 +5,7 @@ Every function returns a new model of the kind that it was given: a machine, wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,6 +17,8 @@ from ascertain.types import UNDEFINED, IntArray, State
 
 M = TypeVar("M", bound=AbstractListed)
 """A kind of model whose states are listed."""
+Name = TypeVar("Name", bound=Hashable)
+"""What is numbered: a text, or a number of another numbering."""
 
 
 def machine_from_transitions(transitions: Iterable[tuple[str, str, str, str]], initial: str | None = None) -> Machine:
@@ -63,7 +65,7 @@ def fill_tables(shape: tuple[int, int], cells: Sequence[tuple[int, ...]]) -> tup
     return successor, behaviour
 
 
-def number_names(names: Iterable[str]) -> dict[str, int]:
+def number_names(names: Iterable[Name]) -> dict[Name, int]:
     """Names numbered in the order in which they first appear."""
     return {name: i for i, name in enumerate(dict.fromkeys(names))}
 

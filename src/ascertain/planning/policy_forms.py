@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from ascertain.errors import AscertainError, FileError
+from ascertain.model.build import number_names
 from ascertain.model.files.json_text import as_list, kind_of, named
 from ascertain.planning.exported import Controller, Form, factors_of, listed
 from ascertain.planning.given_tree import parse_tree
@@ -20,7 +21,6 @@ from ascertain.policy.plain import (
     fields,
     named_nodes,
     named_policy_data,
-    number,
     parse_nodes,
     parse_numbered,
     parse_policy,
@@ -110,8 +110,8 @@ def _parse_form(table: dict[str, Any], question: Task | PlantTask, where: str) -
 
 def _parse_slots(table: dict[str, Any], task: Task, where: str) -> SlotTable:
     most = _number(table["most_actions"], MAX_ACTIONS, f"{where}: most_actions")
-    actions, labels = number(task.model.actions), number(task.labels)
-    readings = number(task.model.readings)
+    actions, labels = number_names(task.model.actions), number_names(task.labels)
+    readings = number_names(task.model.readings)
     if "slots" not in table:
         return SlotTable(parse_nodes(table["nodes"], NodeWords(actions, readings, labels), where), most)
     slots = _object(table["slots"], {"labels", "sensors"}, f"{where}: slots")
@@ -119,7 +119,7 @@ def _parse_slots(table: dict[str, Any], task: Task, where: str) -> SlotTable:
     sensors = _find_all(actions, slots["sensors"], f"{where}: slots: sensors", "an action", "a list of actions")
     if not held:
         raise FileError(f"{where}: slots: labels: at least one slot is needed, with the label of its hypothesis")
-    places = number(range(len(held)))
+    places = number_names(range(len(held)))
     nodes = as_list(table["nodes"], f"{where}: nodes", "a list of nodes")
     moves = [_parse_moves(node, readings, f"{where}: node {v}") for v, node in enumerate(nodes)]
     bare = [{k: x for k, x in fields(node).items() if k != "moves"} for node in nodes]
@@ -152,7 +152,7 @@ def _parse_product(table: dict[str, Any], question: Task | PlantTask, where: str
         bare = [fields(node) for node in as_list(nodes, spot, "a list of nodes")]
         asked = [{"action": "bit", **node} if "next" in node else node for node in bare]
         tests.append(as_ordered(parse_nodes(asked, words, spot)))
-    reads = number(question.model.actions[a] for a in factors.actions)
+    reads = number_names(question.model.actions[a] for a in factors.actions)
     parts: dict[int, Factor] = {}
     for k, entry in enumerate(as_list(table["order"], f"{where}: order", "a list of factors")):
         spot = f"{where}: factor {k}"
@@ -174,7 +174,7 @@ def _parse_product(table: dict[str, Any], question: Task | PlantTask, where: str
 def _parse_levels(data: object, question: Task | PlantTask, where: str) -> LevelwiseTest:
     factors, spot = factors_of(question), f"{where}: levels"
     given = _object(data, {"actions", "nominal", "up", "down", "caps"}, spot)
-    reads = number(question.model.actions[a] for a in factors.actions)
+    reads = number_names(question.model.actions[a] for a in factors.actions)
     order = _find_all(reads, given["actions"], spot, READS_FACTOR, "a list of actions")
     if factors.asks != "nominal" or sorted(order) != list(range(len(reads))):
         raise FileError(f"{spot}: levels are for questions nominal or not, and read each factor of the question once")

@@ -9,11 +9,12 @@ after their parents every walk ends, and the policy is an `Automaton`; else it i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast, final
 
 from ascertain.errors import AscertainError, FileError
+from ascertain.model.build import number_names
 from ascertain.model.files.json_text import named, near
 from ascertain.policy.automaton import NOWHERE, AbstractNodes, Automaton, PolicyTable
 from ascertain.task.task import Task
@@ -49,26 +50,22 @@ def _number_node(table: AbstractNodes, v: int) -> dict[str, Any]:
 
 def parse_policy(data: object, task: Task, where: str) -> Automaton | PolicyTable:
     """The policy that plain data describes by name; FileError names the node that does not fit."""
-    words = NodeWords(number(task.model.actions), number(task.model.readings), number(task.labels))
+    words = NodeWords(number_names(task.model.actions), number_names(task.model.readings), number_names(task.labels))
     return as_ordered(parse_nodes(fields(data).get("nodes"), words, where)).named(task)
 
 
 def parse_numbered(data: object, task: Task, where: str) -> Automaton | PolicyTable:
     """The policy that plain data describes by number, as `numbered_data` writes it."""
     model = task.model
-    readings = number([str(y) for y in range(len(model.readings))])
-    words = NodeWords(number(range(model.num_actions)), readings, number(range(len(task.labels))), asks="ask")
+    actions, labels = number_names(range(model.num_actions)), number_names(range(len(task.labels)))
+    readings = number_names(str(y) for y in range(len(model.readings)))
+    words = NodeWords(actions, readings, labels, asks="ask")
     return as_ordered(parse_nodes(fields(data).get("nodes"), words, where)).named(task)
 
 
 def as_ordered(table: PolicyTable) -> Automaton | PolicyTable:
     """The same policy; as an automaton where it never goes back."""
     return Automaton(table.action, table.label, table.children, names=table.names) if table.is_ordered else table
-
-
-def number(names: Iterable[Any]) -> dict[Any, int]:
-    """The number of each name."""
-    return {name: k for k, name in enumerate(names)}
 
 
 def fields(value: object) -> dict[str, Any]:

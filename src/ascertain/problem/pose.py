@@ -13,7 +13,7 @@ import numpy as np
 
 from ascertain.errors import TaskError, find_name
 from ascertain.model.abstract import AbstractModel
-from ascertain.model.build import M, complete, forbid_entering, restrict, with_reset
+from ascertain.model.build import M, complete, forbid_entering, number_names, restrict, with_reset
 from ascertain.model.network import BooleanNetwork
 from ascertain.model.noisy import with_bound, with_flip, with_losses
 from ascertain.model.tables import AbstractMachine
@@ -125,7 +125,7 @@ def pose(
 
 def number_labels(names: Sequence[str]) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """The number of each label, counted as they first appear, and the labels by number."""
-    place = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    place = number_names(names)
     return tuple(place[name] for name in names), tuple(place)
 
 
