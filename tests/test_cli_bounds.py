@@ -199,7 +199,7 @@ def leave_out_searches(monkeypatch: pytest.MonkeyPatch) -> None:
 
     searches = "find_short_policy", "search_prices", "bound_by_column_generation", "find_minimax_policy"
     for search in (*searches, "find_pruned_minimax_policy"):
-        monkeypatch.setattr(f"ascertain.planning.two_sided.{search}", refuse)
+        monkeypatch.setattr(f"ascertain.planning.noisy_search.{search}", refuse)
 
 
 def test_a_tree_of_tests_is_certified_with_what_it_costs_exactly(monkeypatch: pytest.MonkeyPatch) -> None:

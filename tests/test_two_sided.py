@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from ascertain.errors import LimitError, TaskError
 from ascertain.model.boolean import BooleanPlant, Command, Gate
 from ascertain.model.named import register, shift_register
-from ascertain.planning import two_sided
+from ascertain.planning import noisy_search
 from ascertain.planning.belief_graph import GraphBuilder
 from ascertain.planning.composition import compose, skeleton
 from ascertain.planning.factors import evaluate_form, find_factors, transform
@@ -166,8 +166,8 @@ def test_a_limit_that_one_method_meets_is_remarked_and_takes_down_no_other(
         raise LimitError("too much of it")
 
     task = pose(enumerate_noisy(register(1, TENTH)))
-    monkeypatch.setattr(two_sided, "TIGHT_RATIO", Fraction(1))  # so that no method is left out
-    monkeypatch.setattr(two_sided, method, refuse)
+    monkeypatch.setattr(noisy_search, "TIGHT_RATIO", Fraction(1))  # so that no method is left out
+    monkeypatch.setattr(noisy_search, method, refuse)
     found = bound_both_sides(task, Fraction(1, 50), Fraction(1, 20), QUICK)
     assert f"{remark}: too much of it" in found.remarks
     assert found.lower is not None
@@ -179,7 +179,7 @@ def test_an_interrupt_keeps_what_was_found_before(monkeypatch: pytest.MonkeyPatc
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(two_sided, "search_prices", interrupt)
+    monkeypatch.setattr(noisy_search, "search_prices", interrupt)
     found = bound_both_sides(pose(enumerate_noisy(register(1, TENTH))), Fraction(1, 50), Fraction(1, 20), QUICK)
     assert found.stopped_by == "interrupt"
     assert found.lower

@@ -22,7 +22,8 @@ from ascertain.errors import LimitError, TaskError
 from ascertain.planning.exported import listed
 from ascertain.planning.factors import PricedChoice, Risk
 from ascertain.planning.limits import DEFAULT_LIMITS, SearchLimits
-from ascertain.planning.two_sided import QUICK_RATIO, TwoSidedBounds, bound_both_sides
+from ascertain.planning.noisy_search import QUICK_RATIO
+from ascertain.planning.two_sided import TwoSidedBounds, bound_both_sides
 from ascertain.policy.evaluate import evaluate
 from ascertain.task.plant_task import PlantTask
 from ascertain.task.task import Task
