@@ -204,7 +204,7 @@ def read_proof(task: Task, quotient: Quotient, value: object) -> Proof:
     data = read_object(value, "prices start rows", "a proof")
     prices = [read_price(task, price) for price in read_list(data["prices"], "prices")]
     entries = read_list(data["start"], "start", len(task.hypotheses))
-    start = [read_start(task, prices, entry, k) for entry, (k, _) in zip(entries, task.hypotheses, strict=True)]
+    start = [read_start(prices, entry, k) for entry, (k, _) in zip(entries, task.hypotheses, strict=True)]
     rows = read_list(data["rows"], "rows")
     read = [read_row(task, quotient, row, len(prices), len(rows), f"row {i}") for i, row in enumerate(rows)]
     return Proof(task, quotient, prices, start, read, min(task.cost))
@@ -216,7 +216,7 @@ def read_price(task: Task, value: object) -> Price:
     return Price(label, *(read_rational(part, "a price") for part in (cost, wrong, abstain)))
 
 
-def read_start(task: Task, prices: list[Price], value: object, label: int) -> tuple[int, Fraction] | None:
+def read_start(prices: list[Price], value: object, label: int) -> tuple[int, Fraction] | None:
     """The class of a hypothesis with this label, and how often it counts."""
     if value is None:
         return None

@@ -109,7 +109,7 @@ def check_within_risk(task: Task | PlantTask, claim: Object) -> str:
     else:
         values = compute_values(task, policy, places)
     for h, (label, s) in enumerate(task.hypotheses):
-        check_limits(value_at(task, policy, (0, label, s), values), limits, f"hypothesis {h}")
+        check_limits(value_at(policy, (0, label, s), values), limits, f"hypothesis {h}")
     return risk if task.at_most is None else f"{risk}, whatever the noise within its bound"
 
 
@@ -220,12 +220,12 @@ def value_after(task: Task, policy: Policy, place: Place, values: dict[Place, Tr
     assert isinstance(node, Ask)
     wrong, none, cost = ZERO, ZERO, task.cost[node.action]
     for p, reached in step(task, node, place):
-        w, b, c = map(max, zip(*(value_at(task, policy, after, values) for after in reached), strict=True))
+        w, b, c = map(max, zip(*(value_at(policy, after, values) for after in reached), strict=True))
         wrong, none, cost = wrong + p * w, none + p * b, cost + p * c
     return wrong, none, cost
 
 
-def value_at(task: Task, policy: Policy, place: Place, values: dict[Place, Triple]) -> Triple:
+def value_at(policy: Policy, place: Place, values: dict[Place, Triple]) -> Triple:
     """At an ending what it is worth, elsewhere what was stated or computed."""
     node = policy.at(place[0])
     if isinstance(node, Ask):

@@ -87,7 +87,7 @@ class _Builder:
         known: dict[int, list[tuple[int, int]]] = {}
         for tail, head, attributes, offset in self.graph.edges:
             if tail in starts or head in starts:
-                self.mark_initial(tail, head, offset)
+                self.mark_initial(head, offset)
                 continue
             pairs = known.get(id(attributes))
             if pairs is None:
@@ -109,7 +109,7 @@ class _Builder:
             self.graph.fail(offset, f"the edge from {tail!r} to {head!r} has no label; 'input / output' was expected")
         return [(action.setdefault(a, len(action)), reading.setdefault(y, len(reading))) for a, y in pairs]
 
-    def mark_initial(self, tail: str, head: str, offset: int) -> None:
+    def mark_initial(self, head: str, offset: int) -> None:
         if head in self.starts:
             self.graph.fail(offset, f"the edge leads to {head!r}, which marks the initial state and is not a state")
         s = self.state[head]

@@ -123,7 +123,7 @@ def tell_findings(rows: Rows, results: Results, says: Comparison) -> tuple[str, 
         found.append(_tell_tuned(results))
     if {controller.name for controller in PAPER} <= set(runs):
         found.append(_tell_savings(results, comparable=comparable))
-        found.append(_tell_steps(rows, len(results), comparable=comparable))
+        found.append(_tell_steps(rows, comparable=comparable))
     if len(parts) == 2 and {STAGED, AT_RISK.name, LAST} <= set(runs):
         found.append(_tell_thresholds(parts["active"], comparable=comparable))
         if comparable:
@@ -158,7 +158,7 @@ def _tell_savings(results: Results, *, comparable: bool) -> str:
     return f"Reads against eager's {account(EAGER, results).reads:.1f}, with equal weights: {', '.join(changes)}."
 
 
-def _tell_steps(rows: Rows, number: int, *, comparable: bool) -> str:
+def _tell_steps(rows: Rows, *, comparable: bool) -> str:
     """How far staging can save steps: enumeration takes the same for every operation."""
     by_name = {row["policy"]: row for row in rows}
     eager, staged = (by_name[name] for name in (EAGER, STAGED))
