@@ -130,7 +130,7 @@ class ColumnGeneration:
         answer, value = missed[np.arange(len(said)), said], np.zeros(graph.size)
         # Where nodes were left out nobody asks on at a terminal node: it would draw all policies to where nothing is
         # known any more.
-        choice = solve_stopping(graph, mass, (said, answer), leave, value, forbidden, graph.has_all_actions)
+        choice = solve_stopping(graph, mass, (said, answer), leave, value, forbidden)
         return PricedValues(mass, leave, missed, value, choice)
 
     def column_of(self, choice: LongArray, lower: Fraction) -> Column:

@@ -105,7 +105,7 @@ class LagrangianProgram:
         graph = self.graph
         answer, leave = wrong * self.rivals, abstain * self.mass
         value = np.zeros(graph.size) if below is None else below.value.copy()
-        choice = solve_stopping(graph, self.mass, (self.said, answer), leave, value, None, graph.has_all_actions)
+        choice = solve_stopping(graph, self.mass, (self.said, answer), leave, value)
         # Weak duality: the value for each unit of weight, less what the risks may cost at these prices.
         mean = Fraction(float(value[0])) / Fraction(self.total) * SAFETY
         return LagrangianSolution(value, choice, mean - Fraction(wrong) * self.alpha - Fraction(abstain) * self.beta)
@@ -118,7 +118,6 @@ def solve_stopping(
     leave: FloatArray,
     value: FloatArray,
     forbidden: BoolArray | None = None,
-    may_ask_on: bool = True,
 ) -> LongArray:
     """Raise `value` from below to the solution of the stopping problem; the best choices, as in a controller.
 
@@ -127,7 +126,7 @@ def solve_stopping(
     """
     said, answer = best_answer
     stop = np.minimum(answer, leave)
-    if may_ask_on:
+    if graph.has_all_actions:
         # Asking on at a closed node would cost its mass at least, whatever came of it.
         stop = np.where(graph.closed, np.minimum(stop, graph.tables.cost.min() * mass), stop)
     stop, option = stop * SHRINK, graph.option
