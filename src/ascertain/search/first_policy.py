@@ -106,7 +106,7 @@ def _plan(
         if eager and not by_largest and not is_at_hand(plan_first):
             status = _plan_by_steps(tables, scratch, words, plan, width)
         else:
-            status = plan_first(tables, scratch, scratch.weight, words, plan, width, eager, by_largest, at_a_time)
+            status = plan_first(tables, scratch, words, plan, width, eager, by_largest, at_a_time)
         if status == kernels.DONE:
             return status, _read(plan)
         until, grace = max(until, time.monotonic() + grace) if grace else until, 0.0
@@ -122,7 +122,7 @@ def _plan_by_steps(tables: SearchTables, scratch: Scratch, words: Words, plan: F
         if plan.used[kernels.OPEN] == 0:
             return kernels.DONE
         if not split_at_once(tables, plan):
-            status = plan_first(tables, scratch, scratch.weight, words, plan, width, True, False, 1)
+            status = plan_first(tables, scratch, words, plan, width, True, False, 1)
             if status != kernels.PAUSED:
                 return status
     return kernels.PAUSED

@@ -72,7 +72,6 @@ def _members_looked_at(plan: FirstPolicy, width: int, eager: bool) -> int:
 def plan_first(
     tables: SearchTables,
     scratch: Scratch,
-    weight: LongArray,
     words: Words,
     plan: FirstPolicy,
     width: int,
@@ -99,11 +98,11 @@ def plan_first(
             return FULL
         if begin + 2 * k > len(plan.members):
             return FULL
-        q, a = choose_word(tables, code, weight, k, scratch, words, width, eager, by_largest)
+        q, a = choose_word(tables, code, k, scratch, words, width, eager, by_largest)
         if q < 0:
             return STUCK
         plan.used[OPEN] = top
-        write_word(tables, scratch, weight, words, plan, node, q, a, begin)
+        write_word(tables, scratch, words, plan, node, q, a, begin)
     return PAUSED
 
 
@@ -133,7 +132,6 @@ def impurity(tables: SearchTables, code: IntArray, k: int, scratch: Scratch) -> 
 def choose_word(
     tables: SearchTables,
     code: IntArray,
-    weight: LongArray,
     k: int,
     scratch: Scratch,
     words: Words,
@@ -154,6 +152,7 @@ def choose_word(
     best_action = -1
     best_gain = 0
     best_cost = 1
+    weight = scratch.weight
     q = 0
     while q < count:
         spent = int(words.spent[q])
@@ -239,7 +238,6 @@ def digest_of(code: IntArray, begin: int, end: int) -> int:
 def write_word(
     tables: SearchTables,
     scratch: Scratch,
-    weight: LongArray,
     words: Words,
     plan: FirstPolicy,
     node: int,
@@ -265,7 +263,7 @@ def write_word(
     plan.action[node] = a
     first = int(words.begin[q])
     size = int(words.begin[q + 1]) - first
-    left = branch(tables, words.moved[first : first + size], weight, size, a, scratch)
+    left = branch(tables, words.moved[first : first + size], scratch.weight, size, a, scratch)
     i = 0
     where = begin
     while i < left:
