@@ -115,11 +115,11 @@ def is_optimal(claims: list[Object]) -> bool:
     costs = {claim["cost"] for claim in find(claims, *LOWER)}
     if any(claim["cost"] in costs for claim in find(claims, *UPPER)):
         return True
-    means = [(claim["cost"], ratios(claim)) for claim in find(claims, *LOWER_MEAN)]
+    means = {(claim["cost"], ratios(claim)) for claim in find(claims, *LOWER_MEAN)}
     return any((claim["cost"], ratios(claim)) in means for claim in find(claims, *UPPER_MEAN))
 
 
-def ratios(claim: Object) -> list[Fraction]:
+def ratios(claim: Object) -> tuple[Fraction, ...]:
     """Weights up to a factor."""
     weights = [Fraction(w) for w in cast("list[str]", claim["weights"])]
-    return [w / weights[0] for w in weights]
+    return tuple(w / weights[0] for w in weights)
