@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,8 +23,10 @@ from ascertain.problem.pose import Reset, pose
 from ascertain.task.canonical import task_data
 from ascertain.task.task import Task
 from ascertain.types import UNDEFINED
+from ascertain_check import check
 from ascertain_check.claims.sampled import below
 from tests.reference import conformance as slow
+from tests.reference.run_claims import canonical
 from tests.reference.spoilers import poke, spoil_everywhere
 from tests.test_conformance import locked, machine_of, random_table
 
@@ -198,6 +201,15 @@ def test_samples_are_taken_up_to_their_limits() -> None:
     assert told.startswith("sampled conformance to hypothesis 0: 3 words agreed")
     assert "one of 2 states, one of 2 actions, then 4 further actions in the mean" in told
     assert verdict_on(task, sampled(task, 1, 1) | {"stop": 1}) == "MALFORMED"
+
+
+def test_a_seed_that_has_no_bytes_is_malformed() -> None:
+    """Half a surrogate pair cannot be hashed; the checker answers nonetheless."""
+    task = locked(4)
+    text, head = canonical(task_data(task)), {"format": "ascertain-certificate", "version": 1, "made_by": ""}
+    claim = sampled(task, 1, 2) | {"seed": "\ud800"}
+    certificate = {**head, "task_sha256": sha256(text).hexdigest(), "claims": [claim]}
+    assert str(check(text, json.dumps(certificate).encode())).startswith("MALFORMED: seed holds half of a surrogate")
 
 
 def test_numbers_are_drawn_evenly() -> None:

@@ -11,14 +11,19 @@ from typing import Any
 
 import pytest
 
+from ascertain.pipeline.conform import conform
+from ascertain.plant.simulated import SimulatedPlant
+from ascertain.task.canonical import task_data
 from ascertain_check import check, required
 from ascertain_check.__main__ import main
 from ascertain_check.claims import CLAIMS
 from ascertain_check.question import read_question
 from ascertain_check.task import read_task
+from ascertain_check.verdicts import Malformed
 from tests.calls import answer, call
 from tests.conftest import ROOT
 from tests.reference.run_claims import canonical
+from tests.test_conformance import locked
 
 CORPUS = ROOT / "tests" / "certificates" / "verified"
 
@@ -119,24 +124,96 @@ def test_an_obstruction_is_a_bound_where_the_risks_leave_something_to_settle() -
         assert required.lower_bounds(task, claims) == ([None] if counts else [])
 
 
-def test_risks_are_compared_on_listed_models_only_and_found_where_claims_name_them() -> None:
+def test_risks_are_compared_with_those_of_the_task_and_found_where_claims_name_them() -> None:
     plant = read_question(load("run-plant-nominal")[0])
     claim: dict[str, object] = {"alpha": "0", "beta": "0"}
-    assert not required.keeps_to_risks(plant, claim, 1)
+    assert required.keeps_to_risks(plant, claim, 1) and required.keeps_to_risks(plant, claim | {"alpha": "1/10"}, 1)
+    assert not required.keeps_to_risks(plant, claim | {"alpha": "1/9"}, 1)
+    assert not required.keeps_to_risks(plant, claim | {"beta": "1/10"}, 1)
     assert required.keeps_to_risks(read_task(load("register-optimum")[0]), claim, 1)
     assert required.risk_of({"claim": "followed", "risk": {"alpha": "1/20"}}) == Fraction(1, 20)
 
 
+def conforming(**how: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A task about a lock of four states, and the claim that a plant conforms to it."""
+    task = locked(4)
+    found = conform(task, SimulatedPlant(task.model, 0), **how)
+    assert found.claim is not None
+    return json.loads(canonical(task_data(task))), found.claim
+
+
 def test_conformance_is_required_by_how_far_it_goes() -> None:
-    task: Any = None
-    complete: list[Any] = [{"claim": "conforms", "extra": 2}]
-    sampled: list[Any] = [{"claim": "sampled", "bound": "1/50"}]
-    assert [required.read_requirement(f"complete:{k}")(task, complete) for k in (0, 2, 3)] == [True, True, False]
-    assert [required.read_requirement(f"sampled<={p}")(task, sampled) for p in ("1/10", "1/50", "1/51")] == [
+    task, claim = conforming(complete=1)
+    assert [says(task, [claim], f"complete:{k}") for k in (0, 1, 2)] == [True, True, False]
+    task, claim = conforming(sample=100, seed="s")
+    bound = Fraction(claim["bound"])
+    assert [says(task, [claim], f"sampled<={p}") for p in ("1", bound, bound - Fraction(1, 10**6))] == [
         True,
         True,
         False,
     ]
+
+
+def test_a_sample_is_required_with_a_confidence() -> None:
+    """With none at all, any words prove any bound."""
+    task, claim = conforming(sample=100, seed="s")
+    nothing = claim | {"confidence": "0", "bound": "0"}
+    assert says(task, [nothing], "sampled", "sampled<=0@0") and not says(task, [nothing], "sampled<=1")
+    assert says(task, [claim], "sampled<=1@19/20") and not says(task, [claim], "sampled<=1@24/25")
+    for text in ("sampled<=1@", "sampled<=@1", "sampled<=1@2/4", "sampled<=1@1@1", "cost<=1@1"):
+        with pytest.raises(Malformed):
+            required.read_requirement(text)
+
+
+def test_conformance_to_a_part_of_the_model_is_not_what_is_required() -> None:
+    """To one harmless action, or from where a reset leads only, everything conforms."""
+    task, claim = conforming(complete=0)
+    some = claim["actions"][1:]
+    steps = [step for step in claim["transcript"] if step[0] != claim["actions"][0]]
+    state, read = task["hypotheses"][claim["hypothesis"]][0], []
+    for action, _ in steps:
+        read.append([action, task["model"]["output"][state][action]])
+        state = task["model"]["successor"][state][action]
+    start = task["model"]["successor"][task["hypotheses"][0][0]][claim["reset"]]
+    classes = [0 if s == start else None for s in range(len(task["model"]["states"]))]
+    part = claim | {"actions": some, "transcript": read, "access": [[]], "classes": classes}
+    assert says(task, [part], "conforms") and not says(task, [part], "complete:0")
+    begun = claim | {"access": [[]]}
+    assert says(task, [begun], "conforms") and not says(task, [begun], "complete:0")
+
+
+def test_a_plant_that_conforms_to_another_hypothesis_is_not_what_is_required() -> None:
+    task, claim = conforming(complete=0)
+    known, right = read_task(task), {"claim": "run", "label": task["labels"][task["hypotheses"][0][1]]}
+    is_said = required.read_requirement("complete:0")
+    assert is_said(known, [claim, right]) and not is_said(known, [claim, {"claim": "followed", "label": "other"}])
+    assert not is_said(known, [claim, right, {"claim": "run", "label": "other"}])
+    at_the_end = replace(known, current=[0] * known.num_states)
+    assert is_said(at_the_end, [claim, {"claim": "run", "label": "other"}])
+    assert not is_said(read_question(load("run-plant-nominal")[0]), [])
+
+
+def test_a_policy_that_homes_identifies_nothing() -> None:
+    """Two states become one, whose label is known then; which of them it was is not."""
+    task = {
+        "format": "ascertain-task", "version": 1, "labels": ["s", "t"], "hypotheses": [[0, 0], [1, 1]], "cost": ["1"],
+        "alpha": "0", "beta": "0", "current": [0, 1],
+        "model": {
+            "kind": "machine", "states": ["s", "t"], "actions": ["a"], "readings": ["y"], "successor": [[0], [0]],
+            "output": [[0], [0]],
+        },
+    }  # fmt: skip
+    claim = {"claim": "achieves", "cost": "1", "policy": {"nodes": [{"ask": 0, "next": {"0": 1}}, {"answer": 0}]}}
+    assert says(task, [claim], "settles") and not says(task, [claim], "identifies")
+
+
+def test_the_cost_of_tests_of_bits_counts_at_the_risks_of_the_task() -> None:
+    task = load("run-plant-nominal")[0] | {"beta": "1/10"}
+    answers: Any = [{"next": {"0": 1, "1": 2}}, {"answer": 0}, {"answer": 1}]
+    order = [{"action": name, "test": 0} for name in ("A", "B")]
+    claim = {"claim": "within-risk", "alpha": "1/5", "beta": "0", "cost": "2", "policy": {"tests": [answers]}}
+    claim["policy"]["order"] = order
+    assert says(task | {"alpha": "1/5"}, [claim], "cost<=2") and not says(task, [claim], "cost<=2")
 
 
 def test_a_smaller_risk_of_another_claim_does_not_stand_for_the_risk_of_a_run() -> None:

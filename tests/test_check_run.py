@@ -387,7 +387,7 @@ def test_what_had_to_be_trusted_is_printed_even_when_nothing_else_is_asked_for(
         (tmp_path / name).write_bytes(text)
     files = [str(tmp_path / "t.json"), str(tmp_path / "c.json")]
     assert main(files) == 0
-    proved = "the answer '01' beats every rival at risk 1/20, on 4 readings"
+    proved = "the answer '01' beats every rival at risk 1/20 (the run: 1/10), on 4 readings"
     shown = capsys.readouterr().out
     assert shown.splitlines() == ["VERIFIED", proved, *trust.RUN]
     assert main(["-v", *files]) == 0  # as it was called before

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import ascertain_check
-from ascertain_check import check, encounters, logarithm
+from ascertain_check import check, encounters, logarithm, observed
 from ascertain_check.__main__ import main
 from ascertain_check.certificate import prove_claims
 from ascertain_check.rational import Rational
@@ -35,8 +35,8 @@ LINES_PER_BYTE = 12
 """Reading a file runs so many lines for each byte, at most."""
 
 
-def measure(files: Files, most: int = 10**7) -> tuple[int, int]:
-    """Steps that the checker counts, and lines that it runs, for these files."""
+def measure(files: Files, most: int = 10**7, budget: int | None = None) -> tuple[int, int]:
+    """Steps that the checker counts, and lines that it runs, for these files, within a budget."""
     for cached in (encounters.entropy_of, encounters.variation_of, logarithm.log_bounds, logarithm.artanh):
         cached.cache_clear()
     lines = 0
@@ -51,11 +51,11 @@ def measure(files: Files, most: int = 10**7) -> tuple[int, int]:
         return trace
 
     before = sys.gettrace()
-    with limit(None) as meter:
+    with limit(budget) as meter:
         sys.settrace(trace)
         try:
             prove_claims(*files, ())
-        except (Refuted, Malformed):
+        except (Refuted, Malformed, Undecided):
             pass
         finally:
             sys.settrace(before)
@@ -74,12 +74,41 @@ def test_whatever_a_file_asks_for_is_counted(name: str) -> None:
     assert count_lines(FAMILIES[name](8)) < count_lines(FAMILIES[name](25))
 
 
-@pytest.mark.parametrize("name", [name for name in FAMILIES if name not in ("openings", "suites")])
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name not in ("openings", "suites", "letters")])
 def test_a_file_that_asks_for_too_much_is_undecided(name: str) -> None:
     task, certificate = FAMILIES[name](400)
     verdict = check(task, certificate, (), 10_000)
     assert (verdict.word, verdict.exit_code) == ("UNDECIDED", 3)
     assert "--budget N" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("short_claims", 100), ("wide_laws", 100), ("silent_policies", 1500)],
+)
+def test_what_only_larger_files_show_is_counted(name: str, number: int) -> None:
+    count_lines(FAMILIES[name](number))
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name not in ("powers", "expressions")])
+def test_work_is_counted_before_it_is_done(name: str) -> None:
+    budget, files = 10_000, FAMILIES[name](400)
+    _, lines = measure(files, budget=budget)
+    assert lines <= LINES_PER_STEP * budget + LINES_PER_BYTE * (len(files[0]) + len(files[1]))
+
+
+def test_what_takes_long_in_one_line_is_counted_too() -> None:
+    """Divisors of long numbers, hashes of long texts."""
+    for name, power, number in (("drifts", 3, 10), ("seeds", 2, 400)):
+        few, many = (measure(FAMILIES[name](n))[0] for n in (number, 4 * number))
+        assert many > 4 ** (power - 1) * few
+
+
+def test_the_actions_are_gone_through_once_and_not_for_every_letter(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+    monkeypatch.setattr(observed, "max", lambda items: looked.append(len(items)) or max(items), raising=False)
+    assert check(*FAMILIES["letters"](50), (), None).word == "REFUTED"
+    assert looked == [49]
 
 
 def test_a_budget_never_changes_a_verdict_but_to_undecided() -> None:

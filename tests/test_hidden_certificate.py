@@ -19,6 +19,7 @@ from ascertain.certificate.claims.run import run_claim
 from ascertain.evidence.evidence import Step
 from ascertain.live.recorder import Notebook
 from ascertain.live.session import run_session
+from ascertain.model.hidden import HiddenModel, JointLaw, make_joint
 from ascertain.observer.banks import HypothesesBank
 from ascertain.observer.records import commitment_record
 from ascertain.observer.settings import ObserverSettings, PolicyName
@@ -26,14 +27,15 @@ from ascertain.observer.staged import start_observer
 from ascertain.pipeline.certify import certify
 from ascertain.plant.faults import InDoubt, Missing
 from ascertain.plant.simulated import SimulatedPlant
-from ascertain.policy.verdict import Certified
-from ascertain.problem.pose_hidden import pose_hidden
+from ascertain.policy.verdict import Abstained, Certified
+from ascertain.problem.pose_hidden import Beliefs, pose_hidden
 from ascertain.task.canonical import canonical_bytes, task_data, task_hash
 from ascertain.task.hidden_task import HiddenTask
 from ascertain_check import check, evidence
 from tests.hidden_strategies import TIGER, hidden_tasks
 from tests.reference import hidden_cases
 from tests.reference.hidden_runs import HiddenCase, is_earned, random_case, spoilt
+from tests.reference.run_checker import holds
 from tests.reference.run_claims import claim_of, texts_of
 
 F = Fraction
@@ -188,3 +190,28 @@ def test_a_common_denominator_that_is_too_long_is_refused(monkeypatch: pytest.Mo
     case = hidden_cases.TWICE
     monkeypatch.setattr(evidence, "MAX_BITS", 4)
     assert judge(case) == "MALFORMED"
+
+
+def test_losses_are_limited_where_only_the_beginning_is_a_matter_of_chance() -> None:
+    """Every law is certain, but whoever drops the zeros of a state that was drawn makes it look like all ones."""
+    names = tuple(format(s, "04b") for s in range(16))
+    joint = tuple(tuple(certain_joint(s, s >> bit & 1) for bit in range(4)) for s in range(16))
+    model = HiddenModel(states=names, actions=("a", "b", "c", "d"), readings=("0", "1"), joint=joint)
+    drawn = {"drawn": dict.fromkeys(names, F(1, 16)), "ones": {"1111": 1}}
+    task = pose_hidden(model, hypotheses=Beliefs(drawn), alpha="2/5")
+    assert task.reads_by_chance and not model.is_noisy
+    assert not pose_hidden(model, alpha="2/5").reads_by_chance
+    steps = (Step(0, 1), Step(1, None), Step(2, 1), Step(3, None))
+    case = HiddenCase(task, "ones", steps, hidden_cases.EVEN, policy="eager", nominal=None, switched=0, alpha=F(2, 5))
+    for losses, word in ((2, "VERIFIED"), (1, "REFUTED")):
+        limited = replace(case, more=(("losses", losses),))
+        assert judge(limited) == word
+        assert holds(task_data(task), claim_of(limited)) == (word == "VERIFIED")
+    settings = ObserverSettings(question=task, alpha=F(1, 1000), policy="eager", nominal=None, losses=1)
+    observer = start_observer(settings)
+    assert observer.update(1, None).verdict is None
+    assert observer.update(1, None).update(3, None).verdict == Abstained("more than 1 readings were lost")
+
+
+def certain_joint(state: int, reading: int) -> JointLaw:
+    return make_joint({(state, reading): F(1)})

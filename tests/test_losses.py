@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -24,10 +26,12 @@ from ascertain.problem.problem import read_any_problem
 from ascertain.task.bank import uniform_bank
 from ascertain.task.canonical import canonical_bytes, task_data
 from ascertain.task.task import Task
+from ascertain_check import check
 from ascertain_check.listed_world import score_laws
 from ascertain_check.task import read_task
 from tests.by_hand import build, identify
 from tests.reference.misfit import THETAS, chance_of, is_alarm
+from tests.reference.run_claims import canonical
 from tests.reference.small_observers import set_up
 
 F, LOST = Fraction(1, 10), Fraction(1, 5)
@@ -159,3 +163,26 @@ def test_a_run_with_more_lost_readings_than_its_settings_allow_abstains() -> Non
 def pose_machine(flip: Fraction) -> Task:
     machine = build([[0], [1]], [[0], [1]])
     return identify(with_flip(machine, flip) if flip else machine, alpha=Fraction(1, 1000))
+
+
+@pytest.mark.parametrize(("silent", "word"), [("1/2", "REFUTED"), ("1/20", "MALFORMED")])
+def test_a_law_that_is_no_noise_within_the_bounds_is_malformed(silent: str, word: str) -> None:
+    """Lower bounds take it as it stands. With few losses and many mistakes it would prove that what a policy does at a
+    cost of 2.1, under every noise within the bounds, costs 50 at least."""
+    wrong = str(1 - Fraction(9, 20) - Fraction(silent))
+    laws = [[[0, "9/20"], [1, wrong], [2, silent]], [[0, wrong], [1, "9/20"], [2, silent]]]
+    model = {"kind": "noisy", "states": ["s", "t"], "actions": ["look"], "readings": ["0", "1", "-"], "laws": laws}
+    model |= {"successor": [[0], [1]], "law": [[0], [1]], "at_most": "1/10", "lost": [2, "1/2"]}
+    task = {"format": "ascertain-task", "version": 1, "model": model, "hypotheses": [[0, 0], [1, 1]], "cost": ["1"]}
+    task |= {"labels": ["s", "t"], "alpha": "1/4", "beta": "1/8", "current": None}
+    nodes: list[Any] = [{"ask": 0, "next": {"0": 4, "1": 5, "2": i + 1}} for i in range(3)]
+    nodes += [{"ask": 0, "next": {"0": 4, "1": 5}}, {"answer": 0}, {"answer": 1}]
+    risks = {"alpha": "1/4", "beta": "1/8"}
+    upper = {"claim": "within-risk", "cost": "21/10", "policy": {"nodes": nodes}, **risks}
+    lower = {"claim": "information", "cost": "50", "pair": [0, 1], **risks}
+    head = {"format": "ascertain-certificate", "version": 1, "made_by": ""}
+    text = canonical(task)
+    head["task_sha256"] = sha256(text).hexdigest()
+    if word == "REFUTED":
+        assert check(text, canonical(head | {"claims": [upper]})).word == "VERIFIED"
+    assert check(text, canonical(head | {"claims": [upper, lower]})).word == word

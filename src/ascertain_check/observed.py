@@ -110,10 +110,10 @@ def read_runs(task: Task, data: Object, actions: list[int], reset: int, first: i
 
 def read_words(value: object, actions: list[int], where: str) -> list[Word]:
     """A list of words over the actions, each once, the empty one among them."""
-    known = set(actions)
+    known, bound = set(actions), max(actions) + 1
     words: list[Word] = []
     for item in read_list(value, where):
-        word = tuple(read_index(a, max(known) + 1, where) for a in read_list(item, where))
+        word = tuple(read_index(a, bound, where) for a in read_list(item, where))
         if not known.issuperset(word):
             raise Malformed(f"{where}: a word has an action that the claim does not list")
         words.append(word)

@@ -80,6 +80,7 @@ class PlantTask:
     cost: list[Fraction]
     """Of every command."""
     alpha: Fraction
+    beta: Fraction
     sha256: str
 
     @property
@@ -124,7 +125,6 @@ def read_plant_task(value: object) -> PlantTask:
     if not actions:
         raise Malformed("at least one action is needed")
     cost = read_costs(data["cost"], len(rows))
-    read_risk(data["beta"], "beta")
     return PlantTask(
         bits=bits,
         names=names,
@@ -137,6 +137,7 @@ def read_plant_task(value: object) -> PlantTask:
         never=read_different(data["never"], 1 << len(bits), "never"),
         cost=cost,
         alpha=read_risk(data["alpha"], "alpha"),
+        beta=read_risk(data["beta"], "beta"),
         sha256=sha256(canonical_bytes(data, "the task")).hexdigest(),
     )
 

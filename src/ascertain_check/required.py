@@ -2,14 +2,18 @@
 
     NAME                there is a claim of this name, such as obstruction or none-of-these
     settles             a policy settles the question: achieves, achieves-expected
-    identifies          the same, and all hypotheses have different labels
+    identifies          the same, and all hypotheses have different labels; in a task about the start
     unsolvable          no policy settles it: a lower bound "inf", or an obstruction
     optimal             achieves and lower (or shares) at one cost; or the same of the mean, with the same weights
     answer=LABEL        the answer of a run, of every one that is claimed
     alpha<=P            every risk of a wrong answer that is claimed, of at least one
     cost<=C, cost>=C    the cost of a policy; the lower bound of all policies (at the risks of the task)
-    complete:K          conforms with at least K extra states
-    sampled<=P          sampled conformance: a disagreement has at most this probability
+    complete:K          conforms with at least K extra states: every machine of at most K states more than the model
+    sampled<=P          sampled conformance: with confidence 19/20, a word disagrees with at most this probability
+    sampled<=P@C        the same with confidence C
+
+Conformance counts where all actions but the reset were tried, access words reach every class, and every answer that the
+certificate gives is that of the hypothesis which the plant conforms to.
 
 All that a certificate claims was proved before any of this is looked at, so that the claims themselves can be asked.
 """
@@ -19,9 +23,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from ascertain_check.claims import CLAIMS
+from ascertain_check.hidden_task import HiddenTask
 from ascertain_check.question import Question
 from ascertain_check.reading import Object, quote, read_rational
 from ascertain_check.task import Task
@@ -29,7 +34,10 @@ from ascertain_check.verdicts import Malformed
 
 IsSaid: TypeAlias = Callable[[Question, list[Object]], bool]
 
-COMPARISON = re.compile(r"(alpha<=|cost<=|cost>=|sampled<=)(.+)")
+COMPARISON = re.compile(r"(alpha<=|cost<=|cost>=|sampled<=)([^@]+)")
+SAMPLED = re.compile(r"(sampled<=)([^@]+)@([^@]+)")
+CONFIDENCE = Fraction(19, 20)
+"""Of a sample, where the requirement names none: that of `conform` where none is asked for."""
 UPPER, UPPER_MEAN = ("achieves",), ("achieves-expected",)
 LOWER, LOWER_MEAN = ("lower", "shares"), ("lower-expected",)
 AT_RISK = ("information", "program", "prices", "openings")
@@ -50,13 +58,16 @@ def read_requirement(text: str) -> IsSaid:
     if text.startswith("answer="):
         return lambda _, claims: {claim["label"] for claim in find(claims, "run", "followed")} == {text[7:]}
     if match := re.fullmatch("complete:([0-9]{1,4})", text):
-        return lambda _, claims: any(cast("int", c["extra"]) >= int(match[1]) for c in find(claims, "conforms"))
+        return lambda task, claims: any(c["extra"] >= int(match[1]) for c in find_whole(task, claims, "conforms"))
+    if match := SAMPLED.fullmatch(text):
+        most, least = (read_rational(number, f"the requirement {quote(text)}") for number in match.groups()[1:])
+        return lambda task, claims: is_sampled(task, claims, most, least)
     if match := COMPARISON.fullmatch(text):
         number = read_rational(match[2], f"the requirement {quote(text)}")
         return lambda task, claims: compare(match[1], number, task, claims)
     raise Malformed(
         f"the requirement {quote(text)} is not known: {', '.join(words)}, answer=LABEL, alpha<=P, cost<=C, "
-        "cost>=C, complete:K or sampled<=P"
+        "cost>=C, complete:K, sampled<=P or sampled<=P@C"
     )
 
 
@@ -74,12 +85,50 @@ def compare(what: str, number: Fraction, task: Question, claims: list[Object]) -
         risks = [risk_of(claim) for claim in find(claims, "run", "followed", "within-risk")]
         return bool(risks) and all(risk <= number for risk in risks)
     if what == "sampled<=":
-        return any(Fraction(str(claim["bound"])) <= number for claim in find(claims, "sampled"))
+        return is_sampled(task, claims, number, CONFIDENCE)
     if what == "cost<=":
         kept = [claim for claim in find(claims, "within-risk") if keeps_to_risks(task, claim, 1)]
         costs = [fraction(claim["cost"]) for claim in (*find(claims, *UPPER, *UPPER_MEAN), *kept)]
         return any(cost is not None and cost <= number for cost in costs)
     return any(bound is None or bound >= number for bound in lower_bounds(task, claims))
+
+
+def is_sampled(task: Question, claims: list[Object], most: Fraction, confidence: Fraction) -> bool:
+    return any(
+        Fraction(str(claim["bound"])) <= most and Fraction(str(claim["confidence"])) >= confidence
+        for claim in find_whole(task, claims, "sampled")
+    )
+
+
+def find_whole(task: Question, claims: list[Object], name: str) -> list[dict[str, Any]]:
+    """Claims about conformance to the whole model, as the hypothesis that the answers of the certificate name."""
+    if not isinstance(task, Task):
+        return []
+    answers = {claim["label"] for claim in find(claims, "run", "followed")}
+    found = cast("list[dict[str, Any]]", find(claims, name))
+    return [claim for claim in found if is_whole(task, claim) and is_answer(task, claim["hypothesis"], answers)]
+
+
+def is_whole(task: Task, claim: dict[str, Any]) -> bool:
+    """Whether all actions but the reset were tried, and access words reach every class."""
+    classes: list[int | None] = claim["classes"]
+    first = task.hypotheses[int(claim["hypothesis"])][1]
+    reached = {classes[walk(task, first, [claim["reset"], *word])] for word in claim["access"]}
+    return len(claim["actions"]) == task.num_actions - 1 and reached == {c for c in classes if c is not None}
+
+
+def walk(task: Task, state: int, word: list[int]) -> int:
+    """Where the reset and a word of actions lead; from a state with a class they lead to one."""
+    for action in word:
+        after = task.successor[state][action]
+        assert after is not None
+        state = after
+    return state
+
+
+def is_answer(task: Task, hypothesis: int, answers: set[object]) -> bool:
+    """Whether answers about the start, if there are any, are the label of this hypothesis."""
+    return task.current is not None or answers <= {task.labels[task.hypotheses[hypothesis][0]]}
 
 
 def lower_bounds(task: Question, claims: list[Object]) -> list[Fraction | None]:
@@ -99,7 +148,7 @@ def risk_of(claim: Object) -> Fraction:
 
 def keeps_to_risks(task: Question, claim: Object, sign: int) -> bool:
     """Whether the risks of a claim are at most those of the task; with the sign -1, at least."""
-    if not isinstance(task, Task):
+    if isinstance(task, HiddenTask):
         return False
     return all(
         sign * (Fraction(str(claim[name])) - risk) <= 0 for name, risk in (("alpha", task.alpha), ("beta", task.beta))
@@ -107,7 +156,9 @@ def keeps_to_risks(task: Question, claim: Object, sign: int) -> bool:
 
 
 def identifies(task: Question) -> bool:
-    return isinstance(task, Task) and len({k for k, _ in task.hypotheses}) == len(task.hypotheses)
+    return (
+        isinstance(task, Task) and task.current is None and len({k for k, _ in task.hypotheses}) == len(task.hypotheses)
+    )
 
 
 def is_optimal(claims: list[Object]) -> bool:
@@ -115,11 +166,11 @@ def is_optimal(claims: list[Object]) -> bool:
     costs = {claim["cost"] for claim in find(claims, *LOWER)}
     if any(claim["cost"] in costs for claim in find(claims, *UPPER)):
         return True
-    means = [(claim["cost"], ratios(claim)) for claim in find(claims, *LOWER_MEAN)]
+    means = {(claim["cost"], ratios(claim)) for claim in find(claims, *LOWER_MEAN)}
     return any((claim["cost"], ratios(claim)) in means for claim in find(claims, *UPPER_MEAN))
 
 
-def ratios(claim: Object) -> list[Fraction]:
+def ratios(claim: Object) -> tuple[Fraction, ...]:
     """Weights up to a factor."""
     weights = [Fraction(w) for w in cast("list[str]", claim["weights"])]
-    return [w / weights[0] for w in weights]
+    return tuple(w / weights[0] for w in weights)

@@ -22,7 +22,7 @@ In integers: with K = k/n and m readings a factor is ((16 - j) k m + j n) / (16 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
@@ -125,6 +125,15 @@ def follow(model: Model, case: Case, step: Step) -> Case:
     return Case(place, products, case.below * 16 * k * m)
 
 
+def find_common(weights: Iterable[int]) -> int:
+    """The greatest common divisor; it takes longer the longer both are that are divided."""
+    common = 0
+    for w in weights:
+        spend(1 + (common.bit_length() * w.bit_length() >> 18))
+        common = gcd(common, w)
+    return common
+
+
 class Model:
     """What the nominal does, whichever kind of model it is on."""
 
@@ -145,7 +154,8 @@ class Model:
         if not all(law for _, law in laws):
             raise Refuted(f"action {action} was done where the nominal does not allow it")
         scale = common_denominator((p for _, law in laws for _, _, p in law), "the laws")
-        spend(10 * sum(len(law) for _, law in laws))
+        entries, longest = sum(len(law) for _, law in laws), max((w.bit_length() for w, _ in laws), default=0)
+        spend(10 * entries + (entries * longest * scale.bit_length() >> 17))
         after: dict[int, int] = {}
         for w, law in laws:
             for t, y, p in law:
@@ -154,7 +164,7 @@ class Model:
         shown, n = sum(after.values()), scale * sum(w for _, w in place)
         if not isinstance(self.task, HiddenTask):  # the reading tells nothing about where the action led
             return shown, n, ((laws[0][1][0][0], 1),)
-        common = gcd(*after.values())
+        common = find_common(after.values())
         return shown, n, tuple((t, w // common) for t, w in after.items())
 
     def entries(self, s: int, action: int) -> Sequence[tuple[int, int, Fraction]]:
@@ -163,6 +173,7 @@ class Model:
         if isinstance(task, HiddenTask):
             return task.law_of(s, action)
         if isinstance(task, PlantTask):
+            spend(10 * len(task.commands[action].gates))
             t, chance = move_one(task, s, action)
             return [(t, y, Fraction(p, task.flip.denominator)) for y, p in chance.items()]
         after = task.successor[s][action]

@@ -193,8 +193,16 @@ def read_bound(value: object, lost: Lost, behaviour: Table, laws: list[Law]) -> 
         if len({tuple(y for y, _ in law) for law in used}) > 1:
             raise Malformed("with at_most an action can give the same readings in every state")
         for law in used:
-            predicted(law, bound, lost)
+            check_within(law, bound, lost)
     return bound
+
+
+def check_within(law: Law, bound: Fraction, lost: Lost) -> None:
+    """The law is itself a noise within the bounds: an error that is not lost has at most the probability of one. What
+    is predicted has the least that it may have, so that the rest is what may be lost."""
+    right = predicted(law, bound, lost)
+    if sum(p for y, p in law if y != right and (lost is None or y != lost[0])) > bound:
+        raise Malformed("with lost what a law reads by mistake, and does not lose, has more probability than at_most")
 
 
 def predicted(law: Law, bound: Fraction, lost: Lost) -> int:

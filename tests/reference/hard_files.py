@@ -50,9 +50,9 @@ def names(prefix: str, number: int) -> list[str]:
     return [f"{prefix}{i}" for i in range(number)]
 
 
-def files(task: dict[str, Any], claim: dict[str, Any]) -> Files:
+def files(task: dict[str, Any], *claims: dict[str, Any]) -> Files:
     text = canonical(task)
-    head = {"format": "ascertain-certificate", "version": 1, "made_by": "", "claims": [claim]}
+    head = {"format": "ascertain-certificate", "version": 1, "made_by": "", "claims": list(claims)}
     return text, canonical(head | {"task_sha256": sha256(text).hexdigest()})
 
 
@@ -291,12 +291,108 @@ def bit_tests(n: int) -> Files:
     return files(task, {"claim": "within-risk", **risks, "policy": {"levels": levels}})
 
 
+def short_claims(n: int) -> Files:
+    """Each of them looks at the whole task."""
+    task = machine([[i] for i in range(n)], [[0]] * n) | {"hypotheses": [[0, 0]]}
+    return files(task, *[{"claim": "lower", "cost": "0", "row": None, "rows": []}] * n)
+
+
+def wide_laws(n: int) -> Files:
+    """Every hypothesis can read n things at every step."""
+    law = [[y, f"1/{n}"] for y in range(n)]
+    task = noisy(machine([[i] for i in range(n)], [[0]] * n), [law])
+    task |= {"hypotheses": [[s, 0] for s in range(n)], "labels": ["l"]}
+    return files(task, {"claim": "none-of-these", "transcript": [[0, n - 1]] * n})
+
+
+def silent_policies(n: int) -> Files:
+    """A policy of one action, whose reading is lost; it may be any of n in each of n states."""
+    law = [[y, f"1/{n}"] for y in range(n)]
+    task = noisy(machine([[i] for i in range(n)], [[0]] * n), [law]) | {"hypotheses": [[0, 0]], "labels": ["l"]}
+    policy = {"nodes": [{"ask": 0, "next": {str(y): 1 for y in range(n)}}, {"answer": 0}]}
+    risk = {"claim": "within-risk", "alpha": "0", "beta": "0", "cost": "1", "policy": policy}
+    digest = sha256(canonical(task)).hexdigest()
+    settings = {"format": "ascertain-controller", "version": 1, "task": digest, "policy": "", "controller": policy}
+    settings |= {"alpha": "0", "beta": "0", "budget": 1, "limits": []}
+    records: list[dict[str, Any]] = [
+        {
+            "record": "commitment", "format": "ascertain-journal", "version": 1, "task_sha256": digest, "made_by": "",
+            "settings": settings, "bank": None,
+        },
+        {"record": "intent", "action": 0},
+        {"record": "reading", "action": 0, "reading": None},
+        {"record": "verdict", "verdict": "certified", "label": "l", "reason": None},
+    ]  # fmt: skip
+    claim = {"claim": "followed", "label": "l", "risk": risk, "transcript": [[0, None, True]]}
+    return files(task, claim | {"records": records, "head": head_of(records)})
+
+
+def seeds(n: int) -> Files:
+    """Words that a long seed draws: whoever draws them reads it for every letter."""
+    task, seed = machine([[0, 0]], [[0, 0]]) | {"hypotheses": [[0, 0]]}, "x" * n
+    steps: list[list[int]] = []
+    for j in range(n):
+        k = 2
+        while int.from_bytes(sha256(f"{seed}:{j}:{k}".encode()).digest(), "big") % 2:
+            k += 2
+        steps += [[1, 0]] * (k // 2) + [[0, 0]]
+    claim = {"claim": "sampled", "hypothesis": 0, "reset": 0, "actions": [1], "classes": [0], "transcript": steps}
+    sample = {"access": [[]], "seed": seed, "stop": 2, "words": n, "first": 0, "confidence": "0", "bound": "0"}
+    return files(task, claim | sample)
+
+
+def letters(n: int) -> Files:
+    """A word of n letters over n actions."""
+    task = machine([[0] * n], [[0] * n]) | {"hypotheses": [[0, 0]]}
+    claim = {"claim": "conforms", "hypothesis": 0, "reset": 0, "actions": list(range(1, n)), "classes": [0]}
+    return files(task, claim | {"transcript": [], "access": [[], [1] * n], "extra": 0})
+
+
+def crowds(n: int) -> Files:
+    """Cases of the decisions after a history of one hypothesis, beside histories of n that do not count."""
+    sure, other = [[0, "1/2"], [1, "1/4"], [2, "1/4"]], [[0, "1/2"], [1, "1/2"]]
+    task = noisy(machine([[i] for i in range(n)], [[0]] + [[1]] * (n - 1)), [sure, other])
+    num_labels = 20
+    task |= {"hypotheses": [[s, 0] for s in range(n)], "labels": names("l", num_labels)}
+    nodes: list[Any] = [{"history": 0, "ask": {"0": 1}, "answer": {"0": 2}, "abstain": None}, None]
+    nodes += [{"proof": 0, "rows": {}}] * n
+    named, history = 2, 3
+    nodes[1], last = {"history": history, "ask": {}, "answer": {}, "abstain": None}, 1
+    named += 1
+    while named + num_labels + 2 < len(nodes):  # the first history of those that this one adds is decided next
+        answers = {str(k): named + k for k in range(num_labels)}
+        abstain, after = named + num_labels, named + num_labels + 1
+        nodes[last] = {"history": history, "ask": {"0": after}, "answer": answers, "abstain": abstain}
+        history, last, named = (4 if history == 3 else history + 3), after, after + 1
+    start: list[Any] = [[0, "1"]] + [None] * (n - 1)
+    nodes[last] = {"proof": 0, "rows": {}}
+    proof = {"prices": [[0, "1", "0", "0"]], "start": start, "rows": []}
+    risks = {"alpha": "1/3", "beta": "1/4", "cost": "0"}
+    return files(task, {"claim": "openings", **risks, "proofs": [proof], "nodes": nodes[:named]})
+
+
+def nominal_gates(n: int) -> Files:
+    """The nominal is led through n gates n times to see when it is left."""
+    task = plant(1, [["not", 0]] * 2 * n, "1/10")
+    return run(task, "b0=0", [[0, 0, True]] * n, [[0, "1"]], policy="staged", nominal=0)
+
+
+def drifts(n: int) -> Files:
+    """Nothing is read, and where the nominal of a hidden model is becomes a longer number with every step."""
+    d, e = 10**300 + 1, 10**300 + 3
+    laws = [[[0, 0, f"2/{d}"], [1, 0, f"{d - 2}/{d}"]], [[0, 0, f"{e - 2}/{e}"], [1, 0, f"2/{e}"]]]
+    model = {"kind": "hidden", "states": ["s", "t"], "actions": ["a"], "readings": ["y"], "law": [[0], [1]]}
+    task = {"format": "ascertain-task", "version": 1, "model": model | {"laws": laws}, "labels": ["l"]}
+    task |= {"hypotheses": [["h", [[0, "1/3"], [1, "2/3"]], 0]], "cost": ["1"], "alpha": "1/10", "beta": "0"}
+    return run(task, "l", [[0, None, True]] * n, [[0, "1"]], policy="staged", nominal=0, losses=n)
+
+
 FAMILIES: dict[str, Callable[[int], Files]] = {
     f.__name__: f
     for f in (
         pairs, programs, places, walks, splits, members, contradictions, shares, joint_states, prices, openings,
         long_sums, samples, suites, long_runs, wide_runs, doubted_runs, gates, powers, expressions, unsafe, hidden_laws,
-        words, bit_tests,
+        words, bit_tests, short_claims, wide_laws, silent_policies, seeds, letters, crowds, nominal_gates, drifts,
     )
 }  # fmt: skip
 """By name, what grows."""

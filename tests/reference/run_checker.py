@@ -240,7 +240,8 @@ class World:
     def is_noisy(self) -> bool:
         if self.plant:
             return Fraction(self.model["flip"]) > 0
-        return any(len(law) > 1 for law in self.model.get("laws", []))
+        beliefs = [belief for _, belief, _ in self.task["hypotheses"]] if self.hidden else []
+        return any(len(law) > 1 for law in [*self.model.get("laws", []), *beliefs])
 
     def num_readings(self, a: int) -> int:
         if self.plant:

@@ -168,7 +168,7 @@ class Stages:
 
     def _settle(self) -> None:
         """Answer, change the stage, abstain or go on, as things stand after a step."""
-        if self._num_lost > self.settings.losses and self.settings.model.is_noisy:
+        if self._num_lost > self.settings.losses and self.settings.question.reads_by_chance:
             self.verdict = Abstained(f"more than {self.settings.losses} readings were lost")
             return
         if self._misfits():

@@ -49,6 +49,11 @@ class HiddenTask(AbstractQuestion):
     def num_hypotheses(self) -> int:
         return len(self.belief)
 
+    @property
+    def reads_by_chance(self) -> bool:
+        """Also where only the state that it begins in is: then the first readings are."""
+        return self.model.is_noisy or any(len(belief) > 1 for belief in self.belief)
+
     def start_of(self, hypothesis: int) -> Belief:
         return self.belief[hypothesis]
 

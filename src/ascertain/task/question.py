@@ -74,6 +74,11 @@ class AbstractQuestion(Shown, ABC):
     @abstractmethod
     def num_hypotheses(self) -> int: ...
 
+    @property
+    def reads_by_chance(self) -> bool:
+        """Whether what a hypothesis reads is a matter of chance, so that a reading can count against it a little."""
+        return self.model.is_noisy
+
     @abstractmethod
     def start_of(self, hypothesis: int) -> Any:
         """What the plant begins with if the hypothesis is true: a state, or on a hidden model a belief."""

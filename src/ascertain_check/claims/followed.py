@@ -107,7 +107,8 @@ def check_walk(task: Task, policy: Policy, label: str, steps: list[Step]) -> Non
 def find_only_child(task: Task, node: Ask) -> int | None:
     """Where every reading that some state gives at this action leads; None where they part, or one has no branch."""
     spend(5 * task.num_states + sum(len(law) for law in task.laws))
-    readings = {y for row in task.behaviour for y in list_readings(task, row[node.action])}
+    behaviours = {row[node.action] for row in task.behaviour}
+    readings = {y for behaviour in behaviours for y in list_readings(task, behaviour)}
     children = {node.next.get(y) for y in readings}
     return children.pop() if len(children) == 1 else None
 

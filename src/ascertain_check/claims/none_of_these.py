@@ -24,12 +24,13 @@ def check_none_of_these(task: Task, claim: Object) -> str:
     plant = read_plant(data)
     left = {h: state for h, (_, state) in enumerate(task.hypotheses)}
     steps = read_list(data["transcript"], "transcript")
+    shown = list_shown(task)
     for item in steps:
         step = read_list(item, "a step of the transcript", 2)
         action = read_index(step[0], task.num_actions, "an action")
         reading = read_reading(task, step[1])
         spend(5 * len(left))
-        left = {h: follow(task, h, s, action) for h, s in left.items() if can_read(task, s, action, reading)}
+        left = {h: follow(task, h, s, action) for h, s in left.items() if reading in read_in(task, shown, s, action)}
     if left:
         raise Refuted(f"hypothesis {min(left)} explains the transcript")
     return f"none of the {len(task.hypotheses)} hypotheses can have shown these {len(steps)} readings{plant}"
@@ -44,13 +45,18 @@ def read_reading(task: Task, value: object) -> int | None:
     return read_index(value, task.num_readings, "a reading")
 
 
-def can_read(task: Task, state: int, action: int, reading: int | None) -> bool:
+def list_shown(task: Task) -> list[set[int]]:
+    """The readings of every behaviour; laws are long, and are looked through once."""
+    if not task.noisy:
+        return [{y} for y in range(task.num_readings)]
+    return [{y for y, _ in law} for law in task.laws]
+
+
+def read_in(task: Task, shown: list[set[int]], state: int, action: int) -> set[int]:
     behaviour = task.behaviour[state][action]
     if behaviour is None:
         raise Refuted(f"action {action} is not allowed in state {state}, which the plant may be in")
-    if not task.noisy:
-        return behaviour == reading
-    return any(y == reading for y, _ in task.laws[behaviour])
+    return shown[behaviour]
 
 
 def follow(task: Task, hypothesis: int, state: int, action: int) -> int:

@@ -187,6 +187,7 @@ def read_named(value: object, bound: int, where: str) -> dict[int, object]:
 def vector_of(proof: Proof, chances: Chances) -> Vector:
     """The vector after a history."""
     x: Vector = {}
+    spend(len(chances))
     for h, (c, p) in chances.items():
         one = proof.start[h]
         if one is not None:

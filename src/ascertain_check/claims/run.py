@@ -35,6 +35,7 @@ from ascertain_check.chain import Commitment, Story, read_hash, read_story
 from ascertain_check.claim import register
 from ascertain_check.evidence import Stage, Step, common_denominator
 from ascertain_check.fault_reset import check_reset
+from ascertain_check.hidden_task import HiddenTask
 from ascertain_check.hidden_world import check_hidden
 from ascertain_check.listed_world import check_listed
 from ascertain_check.plant_task import PlantTask
@@ -90,7 +91,9 @@ def check_run(task: Question, claim: Object) -> str:
     readings = sum(step.reading is not None for step in steps[stage.scored_from :])
     lost, doubts = count_lost(steps), sum(not step.certain for step in steps)
     losses = f"; {lost} readings are recorded as lost and {doubts} actions as doubted" if lost or doubts else ""
-    proved = f"the answer {quote(label)} beats every rival at risk {shares[name]}, on {readings} readings"
+    whole = sum(shares.values())
+    spent = f"{shares[name]} (the run: {whole})" if shares[name] < whole else f"{whole}"
+    proved = f"the answer {quote(label)} beats every rival at risk {spent}, on {readings} readings"
     return proved + losses + story.header
 
 
@@ -137,7 +140,7 @@ def check_story(task: Question, story: Story, label: str, steps: list[Step]) -> 
         raise Refuted("the records tell another answer or another transcript")
     if sum(not step.certain for step in steps) > commitment.max_doubts:
         raise Refuted(f"more than {commitment.max_doubts} actions may or may not have run")
-    if count_lost(steps) > commitment.max_losses and is_noisy(task):
+    if count_lost(steps) > commitment.max_losses and reads_by_chance(task):
         raise Refuted(f"more than {commitment.max_losses} readings were lost")
     for number in story.resets:
         check_reset(task, steps[number].action)
@@ -150,10 +153,13 @@ def count_lost(steps: list[Step]) -> int:
     return sum(step.reading is None and step.certain for step in steps)
 
 
-def is_noisy(task: Question) -> bool:
-    """Whether readings are uncertain. Without noise a hypothesis falls only to a reading that it cannot give, so that
-    readings that were left out rule out nobody."""
-    return task.flip > 0 if isinstance(task, PlantTask) else any(len(law) > 1 for law in task.laws)
+def reads_by_chance(task: Question) -> bool:
+    """Whether what a hypothesis reads is a matter of chance. Where it is not, a hypothesis falls only to a reading that
+    it cannot give, so that readings that were left out rule out nobody."""
+    if isinstance(task, PlantTask):
+        return task.flip > 0
+    beliefs = task.beliefs if isinstance(task, HiddenTask) else []
+    return any(len(law) > 1 for law in (*task.laws, *beliefs))
 
 
 def find_shares(story: Story) -> tuple[str, dict[str, Fraction]]:

@@ -16,7 +16,7 @@ from itertools import count
 from ascertain_check import trust
 from ascertain_check.claim import register
 from ascertain_check.observed import KEYS, Word, read_observed, read_words
-from ascertain_check.reading import Object, read_index, read_object, read_rational, read_text
+from ascertain_check.reading import Object, canonical_bytes, read_index, read_object, read_rational, read_text
 from ascertain_check.task import Task
 from ascertain_check.verdicts import Malformed, Refuted
 from ascertain_check.work import spend
@@ -31,6 +31,7 @@ def check_sampled(task: Task, claim: Object) -> str:
     observed = read_observed(task, data)
     access = read_words(data["access"], observed.actions, "access")
     seed = read_text(data["seed"], "seed")
+    canonical_bytes(seed, "seed")  # half a surrogate pair has no bytes
     stop = read_index(data["stop"], MAX_STOP + 1, "stop")
     num_words = read_index(data["words"], len(observed.runs) + 1, "words")
     first = read_index(data["first"], len(observed.runs) + 1, "first")
@@ -39,7 +40,6 @@ def check_sampled(task: Task, claim: Object) -> str:
         raise Malformed("stop must be at least 2, words at least 1, the confidence below 1 and the bound at most 1")
     if (1 - bound) ** num_words > 1 - confidence:
         raise Refuted("so many words do not prove this bound with this confidence")
-    spend(sum(len(run) for run in observed.runs) * (len(seed) >> 7))  # whoever hashes it reads the seed
     for j in range(num_words):
         if first + j >= len(observed.runs) or observed.runs[first + j] != draw(seed, j, access, observed.actions, stop):
             raise Refuted(f"word {j} of the sample is not the one that the seed draws, or was not run")
@@ -53,11 +53,17 @@ def check_sampled(task: Task, claim: Object) -> str:
 def draw(seed: str, word: int, access: list[Word], actions: list[int], stop: int) -> Word:
     """A word of the sample."""
     spend(20)
-    hashes = (int.from_bytes(sha256(f"{seed}:{word}:{k}".encode()).digest(), "big") for k in count())
+    hashes = list_hashes(seed, word)
     drawn = [*access[below(hashes, len(access))], actions[below(hashes, len(actions))]]
     while below(hashes, stop):
         drawn.append(actions[below(hashes, len(actions))])
     return tuple(drawn)
+
+
+def list_hashes(seed: str, word: int) -> Iterator[int]:
+    for k in count():
+        spend(len(seed) >> 6)  # whoever hashes it reads the seed
+        yield int.from_bytes(sha256(f"{seed}:{word}:{k}".encode()).digest(), "big")
 
 
 def below(hashes: Iterator[int], bound: int) -> int:
