@@ -245,8 +245,9 @@ def test_a_journal_of_another_problem_is_refused(tmp_path: Path) -> None:
     with Journal(tmp_path / "j") as journal:
         assert "belongs to another problem" in message(lambda: resume(journal, stranger))
         assert "committed to something else (settings)" in message(lambda: resume(journal, settings_for("staged")))
-        newer = commitment_record(settings_for(), MAKE_BANK) | {"made_by": "ascertain 99"}
-        other_banks = newer | {"bank": newer["bank"] | {"version": "99"}}
+        known = commitment_record(settings_for(), MAKE_BANK)
+        newer = {**known, "made_by": "ascertain 99"}
+        other_banks = {**newer, "bank": {**known["bank"], "version": "99"}}
         fresh = observer_for(journal, settings_for())
         assert "something else (bank)" in message(lambda: resume_observer(journal, fresh, other_banks))
         assert resume_observer(journal, fresh, newer).observer.counters.readings == 2
