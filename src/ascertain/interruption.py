@@ -88,20 +88,22 @@ def whole_loading() -> Generator[None]:
     For work that, after Ctrl-C, goes on to write down what it has found. A module whose import is cut off stays broken
     for the rest of the process, and Numba, LLVM and some modules of SciPy swallow the exception.
     """
-    if not is_interruptible():
+    with interrupted_by(interrupt):
+        yield
+
+
+@contextmanager
+def interrupted_by(answer: Callable[[int, FrameType | None], None]) -> Generator[None]:
+    """Within, this answers to Ctrl-C; not in another thread, nor where somebody else answers to it."""
+    ours = (signal.default_int_handler, interrupt)
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) not in ours:
         yield
         return
-    before = signal.signal(signal.SIGINT, interrupt)
+    before = signal.signal(signal.SIGINT, answer)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def is_interruptible() -> bool:
-    """Whether Ctrl-C raises a KeyboardInterrupt here: not in another thread, nor where somebody else answers to it."""
-    ours = (signal.default_int_handler, interrupt)
-    return threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) in ours
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:

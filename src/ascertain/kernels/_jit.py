@@ -32,7 +32,6 @@ interpreted, as everywhere.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 import time
@@ -48,7 +47,7 @@ from typing import Any, TypeAlias, TypeVar, cast, final, overload
 import numpy as np
 
 from ascertain.errors import AscertainError
-from ascertain.interruption import begin_work, interrupt, is_interruptible, seconds_left
+from ascertain.interruption import begin_work, interrupt, interrupted_by, seconds_left
 
 F = TypeVar("F", bound=Callable[..., Any])
 Work: TypeAlias = (
@@ -282,14 +281,8 @@ def whole_kernels() -> Generator[None]:
 
     For work that, after Ctrl-C, goes on from what kernels have written.
     """
-    if not is_interruptible():
+    with interrupted_by(_interrupt):
         yield
-        return
-    before = signal.signal(signal.SIGINT, _interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
