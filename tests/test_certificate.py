@@ -18,6 +18,7 @@ from ascertain.certificate import certificate_data, write_certificate
 from ascertain.certificate.claims.achieves import achieves_claim, achieves_expected_claim
 from ascertain.certificate.claims.lower import lower_claim
 from ascertain.certificate.claims.obstruction import obstruction_claim
+from ascertain.certificate.claims.quotient import quotient_claim
 from ascertain.errors import CertificateError, FileError
 from ascertain.model import Machine
 from ascertain.policy.automaton import Automaton
@@ -33,7 +34,6 @@ from tests.reference.certificates import (
     quotient_task,
 )
 from tests.reference.optimum import optimum
-from tests.reference.quotient_claim import quotient_claim
 from tests.strategies import machines, noisy_machines, tasks
 
 small = machines(max_states=4, max_actions=2, max_readings=2)

@@ -25,6 +25,7 @@ from ascertain.certificate.claims.achieves import achieves_claim, achieves_expec
 from ascertain.certificate.claims.lower import lower_claim
 from ascertain.certificate.claims.lower_expected import lower_expected_claim
 from ascertain.certificate.claims.obstruction import obstruction_claim
+from ascertain.certificate.claims.quotient import quotient_claim
 from ascertain.model import Machine, Model, NoisyMachine
 from ascertain.model.noisy import make_law
 from ascertain.search.exact import solve
@@ -36,7 +37,6 @@ from ascertain_check import check
 from tests.reference.certificates import Judge, best_policy, best_rows, coarsest_block, policy_costs, quotient_task
 from tests.reference.mean_rows import best_mean_rows
 from tests.reference.optimum import optimum
-from tests.reference.quotient_claim import quotient_claim
 from tests.reference.spoilers import RATIONALS, SPOILERS, Claim, shaped, spoil_everywhere
 
 CASES_PER_BASE = 100

@@ -4,8 +4,6 @@ That no coarser one is stable is shown by splits. They start from one part that 
 each label in a task about the current state); a split (p, a) divides part p by whether action a is allowed, by the law
 of its reading and by the part that it leads into. What stays with the lowest class keeps the number p, and the other
 groups get the next free numbers in the order of their lowest classes. In the end every class is alone.
-
-The checker takes this claim from anyone; no road writes it, so that what writes it stands here.
 """
 
 from __future__ import annotations
