@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -185,6 +186,16 @@ def test_an_interrupted_search_returns_an_interval_with_policy_and_proof(task: T
             assert best <= result.upper
     else:
         assert check(task, result) == best
+
+
+def test_a_table_of_small_sets_is_made_in_slices_between_which_the_clock_is_looked_at() -> None:
+    tables = build_arena(take_quotient(hard_task(1, 14, 6)).reduced).tables
+    whole = value_next_size(tables, None)
+    assert whole is not None
+    with patch("ascertain.search.configuration.SETS_AT_ONCE", 5):
+        sliced = value_next_size(tables, None)
+        assert sliced is not None and np.array_equal(sliced.value, whole.value)
+        assert value_next_size(tables, -math.inf) is None
 
 
 @given(tasks(machines(min_states=4, max_states=6), max_hypotheses=6, shared_states=False))

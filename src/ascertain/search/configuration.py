@@ -47,6 +47,8 @@ MOST_PASSES = 50_000_000
 """States squared times actions up to which the distances of all pairs are measured at once: tenths of a second."""
 MOST_SETS = 30_000_000
 """Sets of one size that a table is made for: 120 MB, and a sweep over all of them takes seconds."""
+SETS_AT_ONCE = 2_000
+"""Sets that are brought up to date between two looks at the clock."""
 LARGEST_SIZE = 8
 """States of a set in the table: of 35 states all sets of eight are within MOST_SETS, and a size more would shut out all
 but 32; scratch arrays are made for this size."""
@@ -252,10 +254,12 @@ def value_next_size(tables: SearchTables, deadline: float | None) -> Subsets | N
     )
     key = np.zeros(size, dtype=np.int64)
     least, divisor = int(tables.cost.min()), int(np.gcd.reduce(tables.cost))
-    fallen, settled = 1, 0
-    while fallen:
-        if deadline is not None and time.monotonic() > deadline:
-            return None
-        fallen = sweep_subsets(tables._replace(subsets=subsets), settled, key)
+    enlarged = tables._replace(subsets=subsets)
+    swept, settled = np.array([0, 1]), 0
+    while swept[1]:
+        swept[:] = 0
+        while sweep_subsets(enlarged, settled, key, swept, SETS_AT_ONCE):
+            if deadline is not None and time.monotonic() > deadline:
+                return None
         settled = min(settled + least, NEVER - 1) if settled else divisor
     return subsets

@@ -119,15 +119,14 @@ def read_reference(task: Task, quotient: Quotient, data: Object) -> tuple[Refere
     given = read_list(data["readings"], "readings", task.num_actions)
     readings = [read_index(y, task.num_readings, "a reading") for y in given]
     joint = [read_index(g, len(task.hypotheses), "a hypothesis") for g in read_list(data.get("joint", []), "joint")]
-    leads = list_joint_states(quotient, tuple(quotient.block[task.hypotheses[g][1]] for g in joint))
+    leads = list_joint_states(quotient, task.num_actions, tuple(quotient.block[task.hypotheses[g][1]] for g in joint))
     return Reference(0, lambda r, a: (readings[a], leads[r][a]), len(leads)), None
 
 
-def list_joint_states(quotient: Quotient, start: tuple[int | None, ...]) -> list[list[int]]:
+def list_joint_states(quotient: Quotient, num_actions: int, start: tuple[int | None, ...]) -> list[list[int]]:
     """Where actions lead from each tuple of states that can be reached; numbered breadth first, actions in order."""
     number, found = {start: 0}, [start]
     leads: list[list[int]] = []
-    num_actions = len(quotient.successor[0])
     for states in found:
         spend(num_actions * (2 * KEEP + len(start)))
         row: list[int] = []

@@ -193,32 +193,32 @@ def find_partners(tables: SearchTables, code: IntArray, k: int, far: LongArray, 
                 partner[i] = j
 
 
-@kernel(
-    work=lambda tables, key: (tables.subsets.value.size - tables.subsets.first[key.size]) * tables.cost.size * key.size
-)
-def sweep_subsets(tables: SearchTables, settled: int, key: LongArray) -> int:
-    """Bring every set of m states, m the largest size, up to date once, by rank; return how many values fell.
+@kernel(work=lambda tables, key: tables.cost.size * key.size, sliced=True, unfinished=True)
+def sweep_subsets(tables: SearchTables, settled: int, key: LongArray, swept: LongArray, limit: int) -> bool:
+    """Bring every set of m states, m the largest size, up to date once, by rank; whether sets are left after so many.
 
-    Values up to `settled` are known to be final. `key` is scratch for m entries.
+    Values up to `settled` are known to be final. `key` is scratch for m entries. `swept` says how many sets of this
+    sweep were looked at, none where it begins, and how many values fell.
     """
     subsets = tables.subsets
     chosen = tables.chosen
     n = tables.successor.shape[0]
     m = subsets.most
-    for i in range(m):
-        chosen[i] = i
-    rank = int(subsets.first[m])
-    fallen = 0
-    while True:
+    if swept[0] == 0:
+        for i in range(m):
+            chosen[i] = i
+    for _ in range(limit):
+        rank = int(subsets.first[m] + swept[0])
         if subsets.value[rank] > settled:
             value = value_set(tables, m, key)
             if value < subsets.value[rank]:
                 subsets.value[rank] = value
-                fallen += 1
-        rank += 1
+                swept[1] += 1
+        swept[0] += 1
         advance_choice(chosen, m)
         if chosen[m - 1] >= n:
-            return fallen
+            return False
+    return True
 
 
 @kernel
