@@ -13,6 +13,7 @@ import pytest
 
 from ascertain.pipeline.conform import conform
 from ascertain.plant.simulated import SimulatedPlant
+from ascertain.problem.fingerprint import pose_fingerprint
 from ascertain.task.canonical import task_data
 from ascertain_check import check, required
 from ascertain_check.__main__ import main
@@ -23,7 +24,7 @@ from ascertain_check.verdicts import Malformed
 from tests.calls import answer, call
 from tests.conftest import ROOT
 from tests.reference.run_claims import canonical
-from tests.test_conformance import locked
+from tests.test_conformance import lock, locked
 
 CORPUS = ROOT / "tests" / "certificates" / "verified"
 
@@ -160,6 +161,7 @@ def test_a_sample_is_required_with_a_confidence() -> None:
     nothing = claim | {"confidence": "0", "bound": "0"}
     assert says(task, [nothing], "sampled", "sampled<=0@0") and not says(task, [nothing], "sampled<=1")
     assert says(task, [claim], "sampled<=1@19/20") and not says(task, [claim], "sampled<=1@24/25")
+    assert not says(task, [claim | {"confidence": "47/50"}], "sampled<=1")
     for text in ("sampled<=1@", "sampled<=@1", "sampled<=1@2/4", "sampled<=1@1@1", "cost<=1@1"):
         with pytest.raises(Malformed):
             required.read_requirement(text)
@@ -191,6 +193,17 @@ def test_a_plant_that_conforms_to_another_hypothesis_is_not_what_is_required() -
     at_the_end = replace(known, current=[0] * known.num_states)
     assert is_said(at_the_end, [claim, {"claim": "run", "label": "other"}])
     assert not is_said(read_question(load("run-plant-nominal")[0]), [])
+
+
+def test_the_second_of_two_machines_is_the_whole_model_that_a_plant_conforms_to() -> None:
+    """States of the first have no class, and need not be reached; the label and the state of the second differ."""
+    question = pose_fingerprint({"short": lock(2), "long": lock(3)})
+    found = conform(question, SimulatedPlant(question.model, int(question.state[1])), hypothesis="long", complete=0)
+    assert found.claim is not None and None in found.claim["classes"]
+    task = json.loads(canonical(task_data(question)))
+    assert says(task, [found.claim], "complete:0")
+    known = read_task(task)
+    assert required.is_answer(known, 1, {"long"}) and not required.is_answer(known, 1, {"short"})
 
 
 def test_a_policy_that_homes_identifies_nothing() -> None:

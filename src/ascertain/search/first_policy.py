@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from ascertain.kernels._jit import is_at_hand
+from ascertain.kernels._jit import is_at_hand, is_compiled
 from ascertain.kernels.search import first_policy as kernels
 from ascertain.kernels.search.first_policy import FirstPolicy, Words, plan_first
 from ascertain.kernels.search.graph import Scratch
@@ -106,7 +106,9 @@ def _plan(
         if eager and not by_largest and not is_at_hand(plan_first):
             status = _plan_by_steps(tables, scratch, words, plan, width)
         else:
-            status = plan_first(tables, scratch, words, plan, width, eager, by_largest, at_a_time)
+            # Interpreted, a single configuration may take long, which its kernel cannot foresee.
+            steps = at_a_time if is_compiled(plan_first) else 1
+            status = plan_first(tables, scratch, words, plan, width, eager, by_largest, steps)
         if status == kernels.DONE:
             return status, _read(plan)
         until, grace = max(until, time.monotonic() + grace) if grace else until, 0.0
