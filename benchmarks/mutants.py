@@ -80,9 +80,8 @@ SHARES = tuple(
         "test_bounds_by_shares_are_verified_and_never_above_the_optimum",
     )
 )
-LAWS = ("tests/test_noise_bound.py::test_the_checker_takes_no_claim_about_laws_where_they_are_a_bound",)
-BOUNDS = (*LAWS, "tests/test_check_bounds.py", "tests/test_check_program_parts.py")
-PRICES = (*LAWS, "tests/test_check_prices.py")
+BOUNDS = ("tests/test_check_bounds.py", "tests/test_check_program_parts.py")
+PRICES = ("tests/test_check_prices.py",)
 ALL = (*CLAIMS, *RUNS, "tests/test_check_policy.py", *BOUNDS, *PRICES)
 TESTS = {
     "__main__.py": COMMAND,
@@ -101,9 +100,9 @@ TESTS = {
     **dict.fromkeys(("encounters.py", "information.py", "logarithm.py", "program.py"), BOUNDS),
     **dict.fromkeys(("hidden_task.py", "hidden_world.py", "question.py"), (*EVERY, "tests/test_hidden_certificate.py")),
     **dict.fromkeys(("conforms.py", "none_of_these.py", "observed.py", "sampled.py"), CONFORMANCE),
-    "within_risk.py": (*LAWS, "tests/test_check_policy.py"),
+    "within_risk.py": ("tests/test_check_policy.py", "tests/test_robust.py"),
     **dict.fromkeys(("openings.py", "prices.py"), PRICES),
-    "followed.py": (*LAWS, "tests/test_followed.py"),
+    "followed.py": ("tests/test_followed.py",),
     "words.py": ("tests/test_sequences.py::test_a_claim_of_words_is_verified_exactly_if_the_definition_holds",),
 }
 """The tests that are about a file, by its name; all of them for a file that is not listed."""
