@@ -380,6 +380,11 @@ def test_a_changed_reading_is_refuted_unless_the_answer_is_still_earned() -> Non
     assert words == {"REFUTED": 4, "VERIFIED": 8}
 
 
+def test_the_risk_of_a_run_is_named_beside_its_share_where_that_is_not_all_of_it() -> None:
+    whole, part = (check(*texts_of(case.question, claim_of(case))).proved[0] for case in (EAGER, NOMINAL))
+    assert "at risk 1/10, on" in whole and "at risk 1/20 (the run: 1/10), on" in part
+
+
 def test_what_had_to_be_trusted_is_printed_even_when_nothing_else_is_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
