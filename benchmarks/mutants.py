@@ -102,7 +102,7 @@ TESTS = {
     **dict.fromkeys(("encounters.py", "information.py", "logarithm.py", "program.py"), BOUNDS),
     **dict.fromkeys(("hidden_task.py", "hidden_world.py", "question.py"), (*EVERY, *HIDDEN)),
     **dict.fromkeys(("conforms.py", "none_of_these.py", "observed.py", "sampled.py"), CONFORMANCE),
-    "within_risk.py": ("tests/test_check_policy.py", "tests/test_robust.py"),
+    "within_risk.py": ("tests/test_check_policy.py", "tests/test_check_bit_tests.py", "tests/test_bit_tests.py"),
     **dict.fromkeys(("openings.py", "prices.py"), PRICES),
     "followed.py": (
         "tests/test_followed.py",

@@ -25,6 +25,7 @@ from ascertain.policy.evaluate import evaluate
 from ascertain.policy.product import Factor, Product
 from ascertain.task.task import Task
 from ascertain_check.claims import within_risk as checker
+from ascertain_check.task import read_task
 from tests.reference.transcripts import Forbidden, count_visits, whole_task
 from tests.strategies import models, tasks
 from tests.test_checker_campaign import random_noise, random_task
@@ -212,3 +213,38 @@ def test_a_product_of_tests_is_certified_on_the_whole() -> None:
     claim = within_risk_claim(task, whole)
     assert verdict(task, claim) == "VERIFIED"
     assert Fraction(claim["alpha"]) == 1 - (1 - Fraction(1, 82)) ** 3
+
+
+def bounded(laws: list[Any], **bound: Any) -> dict[str, Any]:
+    """A task of two states that nothing leaves; the second action reads the same in both."""
+    return {
+        "format": "ascertain-task", "version": 1, "hypotheses": [[0, 0], [1, 1]], "labels": ["s", "t"],
+        "cost": ["1", "1"], "alpha": "1/10", "beta": "0", "current": None,
+        "model": {
+            "kind": "noisy", "states": ["s", "t"], "actions": ["a", "b"], "readings": ["0", "1", "-", "done"],
+            "successor": [[0, 0], [1, 1]], "law": [[0, 2], [1, 2]], "laws": [*laws, [[3, "1"]]], **bound,
+        },
+    }  # fmt: skip
+
+
+TENTH, FIFTH = Fraction(1, 10), Fraction(1, 5)
+
+
+def test_noise_within_a_bound_may_do_all_or_nothing_and_lose_any_reading() -> None:
+    exact = [[[0, "9/10"], [1, "1/10"]], [[0, "1/10"], [1, "9/10"]]]
+    task = read_task(bounded(exact, at_most="1/10"))
+    assert checker.spread(task, 0) == [(1 - TENTH, [0]), (0, [0, 0]), (TENTH, [0, 1])]
+    assert checker.spread(task, 2) == [(1, [3])]
+    assert checker.spread(read_task(bounded(exact)), 0) == [(1 - TENTH, [0]), (TENTH, [1])]
+    silent = [[[0, "18/25"], [1, "1/10"], [2, "9/50"]], [[0, "1/10"], [1, "18/25"], [2, "9/50"]]]
+    task = read_task(bounded(silent, at_most="1/10", lost=[2, "1/5"]))
+    sure, lost = (1 - TENTH) * (1 - FIFTH), (1 - TENTH) * FIFTH
+    assert checker.spread(task, 1) == [(sure, [1]), (lost, [1, 2]), (TENTH, [0, 1, 2])]
+
+
+def test_the_sentence_speaks_of_a_bound_only_where_there_is_one() -> None:
+    answers = {"nodes": [{"ask": 0, "next": {"0": 1, "1": 2}}, {"answer": 0}, {"answer": 1}]}
+    claim = {"claim": "within-risk", "alpha": "1/10", "beta": "0", "cost": "1", "policy": answers}
+    laws = [[[0, "9/10"], [1, "1/10"]], [[0, "1/10"], [1, "9/10"]]]
+    said = [checker.check_within_risk(read_task(bounded(laws, **bound)), claim) for bound in ({}, {"at_most": "1/10"})]
+    assert ["whatever the noise" in sentence for sentence in said] == [False, True]
