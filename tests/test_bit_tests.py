@@ -138,7 +138,9 @@ def test_what_is_measured_is_what_the_worst_state_comes_to(controller: Controlle
     assert all(a <= b for a, b in zip(found, controller.risk(), strict=True))
     if isinstance(controller.form, Product) and not controller.form.asks_nominal:
         assert found == worst
-    assert judge(question, claim_of_tests(controller.risk(), policy_data(controller))) == "VERIFIED"
+    claim = claim_of_tests(controller.risk(), policy_data(controller))
+    assert judge(question, claim) == "VERIFIED"
+    assert judge(question, {**claim, "values": []}) == "MALFORMED: tests of bits have no values"
 
 
 @pytest.mark.parametrize("label", LABELS)
