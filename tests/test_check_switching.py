@@ -6,7 +6,8 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -86,3 +87,35 @@ def mixed(name: str, nominal: int, policy: str = "reuse") -> Case:
 def test_a_bank_is_compiled_early_only_where_actions_can_run_out(case: Case, word: str) -> None:
     assert check(*texts_of(case.question, claim_of(case))).word == word
     assert is_earned(case) == (word == "VERIFIED")
+
+
+@pytest.mark.parametrize("policy", ["staged", "readwise"])
+def test_the_nominal_stage_ends_only_when_all_cases_of_doubted_actions_say_so(policy: str) -> None:
+    settings: Any = SimpleNamespace(
+        policy=policy, nominal_budget=None, bank=None, threshold=Fraction(10**6), rejection=Fraction(1, 1000)
+    )
+    over, under = switching.Case((), None, 1), switching.Case((), (1,), 1)
+    assert switching.is_due(settings, 3, [over, over])
+    assert not switching.is_due(settings, 3, [over, under]) and not switching.is_due(settings, 3, [under, over])
+
+
+def test_an_action_that_is_doubted_ran_in_one_case_and_not_in_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Turning:
+        """A dial: every action goes one place on, and reads either of two readings."""
+
+        def __init__(self, _: object) -> None: ...
+
+        def start(self, nominal: int) -> int:
+            return nominal
+
+        def lead(self, place: int, _action: int, _reading: int | None) -> tuple[int, int, int]:
+            return 1, 2, place + 1
+
+        def count_readings(self, _: int) -> int:
+            return 2
+
+    monkeypatch.setattr(switching, "Model", Turning)
+    any_task, settings = cast("Any", None), cast("Any", SimpleNamespace(nominal=0))
+    steps = [CheckedStep(0, 0, True), CheckedStep(0, None, False), CheckedStep(0, 1, True)]
+    found = [[case.place for case in cases] for cases in switching.watch(any_task, settings, steps)]
+    assert found == [[0], [1], [1, 2], [2, 3]]
